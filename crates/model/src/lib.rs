@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The nouns that all rooms share: plan, metric, window, series, run record, finding, verdict, and the record's
+//! on-disk form. This room never reads a clock, opens a file, runs async code or formats anything for people.
+#![deny(missing_docs)]
+
+pub mod expression;
+pub mod finding;
+pub mod histogram;
+pub mod lab;
+pub mod metric;
+pub mod plan;
+pub mod record;
+pub mod series;
+pub mod signal;
+pub mod summary;
+pub mod unit;
+pub mod verdict;
+pub mod window;

@@ -1,0 +1,243 @@
+//! Where samples go: one meter per worker, written to without locks or allocation. Tags are interned once, and for
+//! each pair of metric and tags the totals that it counts in are looked up once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use model::expression::{Breaks, Exceedance, Selector};
+use model::metric::MetricId;
+use model::plan::Plan;
+use model::record::Level;
+use model::summary::{Group, MetricTotal, Summary, Total};
+use model::window::{PromiseCount, Window};
+
+/// An interned set of tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TagSet(u32);
+
+impl TagSet {
+    /// The tags of the run, and nothing else.
+    pub const RUN: Self = Self(0);
+}
+
+/// How many different tag sets one worker tells apart. Sets beyond it lose the tags that made them new, so that memory
+/// stays flat however many values a script invents.
+pub const TAG_SETS_MAX: usize = 50_000;
+
+/// A log line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// How much it matters.
+    pub level: Level,
+    /// What it says.
+    pub text: String,
+}
+
+/// The samples of one worker. All methods take `&self`, since users, connections and the scheduler of one thread share
+/// it; none of them calls back.
+pub struct Meter {
+    plan: Arc<Plan>,
+    ids: HashMap<String, MetricId, FixedState>,
+    submetrics: Vec<(MetricId, Selector)>,
+    exceedances: Vec<Option<(MetricId, Exceedance)>>,
+    inner: RefCell<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    sets: Vec<TagEntry>,
+    known: HashMap<Tags, TagSet, FixedState>,
+    totals: Vec<Total>,
+    window: Window,
+    root: Group,
+    log: Vec<LogLine>,
+}
+
+type Tags = Rc<[(Rc<str>, Rc<str>)]>;
+
+struct TagEntry {
+    tags: Tags,
+    sinks: Vec<Option<Rc<Sinks>>>,
+}
+
+/// Where a sample of one metric with one set of tags counts, besides its metric's own total.
+struct Sinks {
+    totals: Box<[u32]>,
+    promises: Box<[u32]>,
+}
+
+impl Meter {
+    /// A meter for the metrics, thresholds and promises of `plan`.
+    pub fn new(plan: Arc<Plan>) -> Rc<Self> {
+        let ids: HashMap<_, _, _> =
+            (0u32..).zip(&plan.metrics).map(|(id, metric)| (metric.name.clone(), MetricId(id))).collect();
+        let mut selectors = vec![Selector {
+            metric: "http_req_duration".to_owned(),
+            tags: vec![("expected_response".to_owned(), "true".to_owned())],
+        }];
+        for threshold in &plan.thresholds {
+            if !threshold.selector.tags.is_empty() && !selectors.contains(&threshold.selector) {
+                selectors.push(threshold.selector.clone());
+            }
+        }
+        let with_id = |selector: Selector| Some((*ids.get(&selector.metric)?, selector));
+        let submetrics: Vec<_> = selectors.into_iter().filter_map(with_id).collect();
+        let exceedance =
+            |promise: &model::expression::Promise| Some((*ids.get(&promise.selector.metric)?, promise.exceedance()?));
+        let exceedances = plan.promises.iter().map(exceedance).collect();
+        let kinds = plan.metrics.iter().map(|metric| metric.kind);
+        let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
+        let totals = kinds.chain(sub_kinds).map(Total::new).collect();
+        let meter =
+            Self { ids, submetrics, exceedances, inner: RefCell::new(Inner { totals, ..Inner::default() }), plan };
+        let run: Vec<_> = meter.plan.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        meter.intern(run.into_iter().map(|(key, value)| (Rc::from(key), Rc::from(value))).collect());
+        meter.inner.borrow_mut().window.promises = vec![PromiseCount::default(); meter.plan.promises.len()];
+        Rc::new(meter)
+    }
+
+    /// The plan it was made for.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The metric of this name.
+    pub fn metric(&self, name: &str) -> Option<MetricId> {
+        self.ids.get(name).copied()
+    }
+
+    /// `base` with `pairs` added or replaced; an empty value removes the tag.
+    pub fn tags(&self, base: TagSet, pairs: &[(&str, &str)]) -> TagSet {
+        let mut tags: Vec<(Rc<str>, Rc<str>)> = self.inner.borrow().sets[base.0 as usize].tags.to_vec();
+        for &(key, value) in pairs {
+            tags.retain(|(known, _)| **known != *key);
+            if !value.is_empty() {
+                tags.push((Rc::from(key), Rc::from(value)));
+            }
+        }
+        tags.sort();
+        if self.inner.borrow().sets.len() >= TAG_SETS_MAX && !self.inner.borrow().known.contains_key(tags.as_slice()) {
+            return base;
+        }
+        self.intern(tags.into())
+    }
+
+    fn intern(&self, tags: Tags) -> TagSet {
+        let mut inner = self.inner.borrow_mut();
+        if let Some(set) = inner.known.get(&tags) {
+            return *set;
+        }
+        let set = TagSet(u32::try_from(inner.sets.len()).expect("the number of tag sets is capped"));
+        let sinks = self.plan.metrics.iter().map(|_| None).collect();
+        inner.sets.push(TagEntry { tags: tags.clone(), sinks });
+        inner.known.insert(tags, set);
+        set
+    }
+
+    /// The value of a tag.
+    pub fn tag(&self, tags: TagSet, key: &str) -> Option<Rc<str>> {
+        let inner = self.inner.borrow();
+        inner.sets[tags.0 as usize].tags.iter().find(|(known, _)| **known == *key).map(|(_, value)| value.clone())
+    }
+
+    /// Adds a sample.
+    pub fn add(&self, metric: MetricId, value: f64, tags: TagSet) {
+        self.add_answered(metric, value, tags, true);
+    }
+
+    /// Adds a sample that belongs to a request; a latency of a request that `answered` wrongly or not at all breaks
+    /// every promise on it.
+    pub fn add_answered(&self, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
+        let sinks = self.sinks(metric, tags);
+        let inner = &mut *self.inner.borrow_mut();
+        inner.totals[metric.0 as usize].add(value);
+        for &total in &sinks.totals {
+            inner.totals[total as usize].add(value);
+        }
+        for &promise in &sinks.promises {
+            let Some((_, exceedance)) = self.exceedances[promise as usize] else { continue };
+            let broken = match exceedance.breaks {
+                Breaks::Over(limit) => value > limit || !answered,
+                Breaks::NonZero => value != 0.0,
+                Breaks::Zero => value == 0.0,
+            };
+            let count = &mut inner.window.promises[promise as usize];
+            count.samples += 1;
+            count.broken += u64::from(broken);
+        }
+    }
+
+    fn sinks(&self, metric: MetricId, tags: TagSet) -> Rc<Sinks> {
+        let inner = &mut *self.inner.borrow_mut();
+        let entry = &mut inner.sets[tags.0 as usize];
+        let slot = &mut entry.sinks[metric.0 as usize];
+        slot.get_or_insert_with(|| {
+            let holds = |selector: &Selector| {
+                selector.tags.iter().all(|(key, value)| entry.tags.iter().any(|(k, v)| **k == **key && **v == **value))
+            };
+            let first = self.plan.metrics.len();
+            let totals = self.submetrics.iter().enumerate();
+            let totals = totals.filter(|(_, (id, selector))| *id == metric && holds(selector));
+            let totals = totals.map(|(index, _)| u32::try_from(first + index).expect("few submetrics")).collect();
+            let promises = (0u32..)
+                .zip(&self.exceedances)
+                .filter(|(index, (id, _))| *id == metric && holds(&self.plan.promises[*index as usize].selector));
+            Rc::new(Sinks { totals, promises: promises.map(|(index, _)| index).collect() })
+        })
+        .clone()
+    }
+
+    /// Counts a check in the group that `tags` name, and adds the `checks` sample.
+    pub fn check(&self, name: &str, passed: bool, tags: TagSet) {
+        let group = self.tag(tags, "group");
+        let tags = self.tags(tags, &[("check", name)]);
+        self.add(MetricId::CHECKS, f64::from(u8::from(passed)), tags);
+        let mut inner = self.inner.borrow_mut();
+        inner.root.at(group.as_deref().unwrap_or("")).count(name, u64::from(passed), u64::from(!passed));
+    }
+
+    /// Passes on a log line of a script.
+    pub fn log(&self, level: Level, text: impl Into<String>) {
+        self.inner.borrow_mut().log.push(LogLine { level, text: text.into() });
+    }
+
+    /// Takes the log lines that came since the last call.
+    pub fn take_log(&self) -> Vec<LogLine> {
+        std::mem::take(&mut self.inner.borrow_mut().log)
+    }
+
+    /// Changes the window that is being filled.
+    pub fn window<R>(&self, change: impl FnOnce(&mut Window) -> R) -> R {
+        change(&mut self.inner.borrow_mut().window)
+    }
+
+    /// Takes the window that was being filled and begins an empty one.
+    pub fn take_window(&self) -> Window {
+        let mut inner = self.inner.borrow_mut();
+        let promises = vec![PromiseCount::default(); self.plan.promises.len()];
+        std::mem::replace(&mut inner.window, Window { promises, ..Window::default() })
+    }
+
+    /// The totals so far: every metric with a sample or a threshold, and every submetric.
+    pub fn summary(&self) -> Summary {
+        let inner = self.inner.borrow();
+        let all = self.plan.metrics.iter().map(|metric| Selector::all(&metric.name));
+        let selectors = all.chain(self.submetrics.iter().map(|(_, selector)| selector.clone()));
+        let wanted =
+            |selector: &Selector| self.plan.thresholds.iter().any(|rule| rule.selector.metric == selector.metric);
+        let mut summary = Summary { root: inner.root.clone(), ..Summary::default() };
+        for (selector, total) in selectors.zip(&inner.totals) {
+            if total.is_empty() && !wanted(&selector) {
+                continue;
+            }
+            let metric = &self.plan.metrics[self.ids[&selector.metric].0 as usize];
+            let (kind, contains) = (metric.kind, metric.contains);
+            let total = MetricTotal { selector: selector.clone(), kind, contains, total: total.clone() };
+            summary.metrics.insert(selector.to_string(), total);
+        }
+        summary
+    }
+}

@@ -1,0 +1,207 @@
+//! What a script asks for, resolved: scenarios, thresholds and request settings. Nobody behind this type needs to
+//! know whether the wish came from a script, a flag or a URL.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::expression::{Expression, Promise, Selector};
+use crate::metric::Metric;
+
+/// A load test, ready to be offered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// Script path or URL, as given.
+    pub target: String,
+    /// All scenarios, in the order of the script.
+    pub scenarios: Vec<Scenario>,
+    /// Built-in metrics and the script's own; a [`crate::metric::MetricId`] is an index into this list.
+    pub metrics: Vec<Metric>,
+    /// What makes the run fail.
+    pub thresholds: Vec<Threshold>,
+    /// What `find` counts sample by sample in every window; empty for `run`.
+    pub promises: Vec<Promise>,
+    /// Tags of every sample.
+    pub tags: BTreeMap<String, String>,
+    /// Settings of requests.
+    pub http: HttpSettings,
+    /// Whether `setup()` exists and is wanted, and how long it may take.
+    pub setup: Option<Duration>,
+    /// Whether `teardown()` exists and is wanted, and how long it may take.
+    pub teardown: Option<Duration>,
+    /// Shorter iterations are padded to this length.
+    pub min_iteration: Duration,
+    /// Statistics that the summary shows of a Trend, as k6 writes them: `avg`, `p(90)`, …
+    pub summary_trend_stats: Vec<String>,
+    /// Unit of times in the summary: `s`, `ms` or `us`; `None` chooses per value.
+    pub summary_time_unit: Option<String>,
+}
+
+/// Users doing one thing under one executor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its name; `default` if the script names none.
+    pub name: String,
+    /// Who starts iterations, and when.
+    pub executor: Executor,
+    /// The exported function that is one iteration; `default` if the script names none.
+    pub exec: String,
+    /// When it begins, counted from the beginning of the load.
+    pub start_time: Duration,
+    /// How long running iterations may go on behind its end.
+    pub graceful_stop: Duration,
+    /// Overlays `__ENV` in this scenario.
+    pub env: BTreeMap<String, String>,
+    /// Tags of this scenario's samples.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Who starts iterations, and when. The variants carry k6's names and keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "executor", rename_all = "kebab-case")]
+pub enum Executor {
+    /// Users take the next iteration from one counter.
+    SharedIterations {
+        /// Users.
+        vus: u32,
+        /// Iterations of all users together.
+        iterations: u64,
+        /// When it ends at the latest.
+        max_duration: Duration,
+    },
+    /// Each user runs its own number of iterations.
+    PerVuIterations {
+        /// Users.
+        vus: u32,
+        /// Iterations of each user.
+        iterations: u64,
+        /// When it ends at the latest.
+        max_duration: Duration,
+    },
+    /// Users loop for a time.
+    ConstantVus {
+        /// Users.
+        vus: u32,
+        /// How long.
+        duration: Duration,
+    },
+    /// The number of users follows straight lines between stages.
+    RampingVus {
+        /// Users at the beginning.
+        start_vus: u32,
+        /// Targets, one after the other.
+        stages: Vec<Stage>,
+        /// How long an iteration of a user that is no longer wanted may go on.
+        graceful_ramp_down: Duration,
+    },
+    /// Iterations begin at a fixed rate, whatever the service does.
+    ConstantArrivalRate {
+        /// Iterations per `time_unit`.
+        rate: f64,
+        /// See `rate`.
+        time_unit: Duration,
+        /// How long.
+        duration: Duration,
+        /// Users made ready before the start.
+        pre_allocated_vus: u32,
+        /// Users at most.
+        max_vus: u32,
+    },
+    /// The number of users is set from outside while it runs: how `find` steers. Never ends by itself.
+    ExternallyControlled {
+        /// Users at most.
+        max_vus: u32,
+    },
+}
+
+/// A straight line to `target` users.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// How long it takes.
+    pub duration: Duration,
+    /// Users at its end.
+    pub target: u32,
+}
+
+impl Executor {
+    /// The most users it ever needs at once.
+    pub fn max_vus(&self) -> u32 {
+        match self {
+            Self::SharedIterations { vus, .. } | Self::PerVuIterations { vus, .. } | Self::ConstantVus { vus, .. } => {
+                *vus
+            }
+            Self::RampingVus { start_vus, stages, .. } => {
+                stages.iter().map(|stage| stage.target).max().unwrap_or(0).max(*start_vus)
+            }
+            Self::ConstantArrivalRate { max_vus, .. } | Self::ExternallyControlled { max_vus } => *max_vus,
+        }
+    }
+
+    /// When it stops starting iterations at the latest, counted from its own start; `None` if never by itself.
+    pub fn duration(&self) -> Option<Duration> {
+        match self {
+            Self::SharedIterations { max_duration, .. } | Self::PerVuIterations { max_duration, .. } => {
+                Some(*max_duration)
+            }
+            Self::ConstantVus { duration, .. } | Self::ConstantArrivalRate { duration, .. } => Some(*duration),
+            Self::RampingVus { stages, .. } => Some(stages.iter().map(|stage| stage.duration).sum()),
+            Self::ExternallyControlled { .. } => None,
+        }
+    }
+}
+
+/// A rule that makes a run fail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Which samples.
+    pub selector: Selector,
+    /// What they must satisfy; `None` only makes the submetric visible.
+    pub expression: Option<Expression>,
+    /// Whether a broken rule ends the run at once.
+    pub abort_on_fail: bool,
+    /// Run time before which it does not.
+    pub delay_abort_eval: Duration,
+}
+
+/// Settings that hold for every request unless it says otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HttpSettings {
+    /// Value of the User-Agent header.
+    pub user_agent: String,
+    /// Redirects that are followed.
+    pub max_redirects: u32,
+    /// How long a request with all its redirects may take.
+    pub timeout: Duration,
+    /// Whether certificates are taken unseen.
+    pub insecure_skip_tls_verify: bool,
+    /// Whether every request opens a connection of its own.
+    pub no_connection_reuse: bool,
+    /// Whether connections end with the iteration.
+    pub no_vu_connection_reuse: bool,
+    /// Whether cookies outlive the iteration.
+    pub no_cookies_reset: bool,
+    /// Whether bodies are dropped unless a request asks for them.
+    pub discard_response_bodies: bool,
+    /// Whether a failed request throws.
+    pub throw: bool,
+    /// Whether ids in URLs become `{id}` in the `name` tag.
+    pub group_names: bool,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("plimsoll/", env!("CARGO_PKG_VERSION"), " (like k6/1.1)").to_owned(),
+            max_redirects: 10,
+            timeout: Duration::from_secs(60),
+            insecure_skip_tls_verify: false,
+            no_connection_reuse: false,
+            no_vu_connection_reuse: false,
+            no_cookies_reset: false,
+            discard_response_bodies: false,
+            throw: false,
+            group_names: true,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The totals of a run: what k6's end-of-test summary is made of.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::expression::Selector;
+use crate::histogram::Trend;
+use crate::metric::{Contains, MetricType};
+
+/// All totals of a run, all workers together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Length of the run in seconds, setup and teardown included; the divisor of Counter rates.
+    pub duration_s: f64,
+    /// Every metric that got a sample or has a threshold, and every submetric, by selector as k6 writes it.
+    pub metrics: BTreeMap<String, MetricTotal>,
+    /// Checks, in the order of first use, nested by group.
+    pub root: Group,
+    /// Results of thresholds, in the order of the script.
+    pub thresholds: Vec<ThresholdResult>,
+}
+
+/// The total of one metric or submetric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricTotal {
+    /// Which samples.
+    pub selector: Selector,
+    /// How values are summed up.
+    pub kind: MetricType,
+    /// What the values are.
+    pub contains: Contains,
+    /// The values.
+    pub total: Total,
+}
+
+/// Summed-up values of a metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Total {
+    /// Sum.
+    Counter(f64),
+    /// Last, smallest, largest value and how many there were.
+    Gauge {
+        /// Last value.
+        value: f64,
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+        /// How many values.
+        samples: u64,
+    },
+    /// How many values were not zero, and how many there were.
+    Rate {
+        /// Not zero.
+        passes: u64,
+        /// All.
+        total: u64,
+    },
+    /// Distribution.
+    Trend(Trend),
+}
+
+impl Total {
+    /// An empty total.
+    pub fn new(kind: MetricType) -> Self {
+        match kind {
+            MetricType::Counter => Self::Counter(0.0),
+            MetricType::Gauge => Self::Gauge { value: 0.0, min: 0.0, max: 0.0, samples: 0 },
+            MetricType::Rate => Self::Rate { passes: 0, total: 0 },
+            MetricType::Trend => Self::Trend(Trend::default()),
+        }
+    }
+
+    /// Adds one value.
+    pub fn add(&mut self, value: f64) {
+        match self {
+            Self::Counter(sum) => *sum += value,
+            Self::Gauge { value: last, min, max, samples } => {
+                (*min, *max) = if *samples == 0 { (value, value) } else { (min.min(value), max.max(value)) };
+                *last = value;
+                *samples += 1;
+            }
+            Self::Rate { passes, total } => {
+                *passes += u64::from(value != 0.0);
+                *total += 1;
+            }
+            Self::Trend(trend) => trend.add(value),
+        }
+    }
+
+    /// Adds the values of another worker. Of two Gauges the value of `other` counts as the later one.
+    pub fn merge(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Counter(mine), Self::Counter(theirs)) => *mine += theirs,
+            (
+                Self::Gauge { value, min, max, samples },
+                Self::Gauge { value: last, min: low, max: high, samples: more },
+            ) if *more > 0 => {
+                (*min, *max) = if *samples == 0 { (*low, *high) } else { (min.min(*low), max.max(*high)) };
+                *value = *last;
+                *samples += more;
+            }
+            (Self::Rate { passes, total }, Self::Rate { passes: more, total: all }) => {
+                *passes += more;
+                *total += all;
+            }
+            (Self::Trend(mine), Self::Trend(theirs)) => mine.merge(theirs),
+            _ => {}
+        }
+    }
+
+    /// Whether no value was added.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Counter(sum) => *sum == 0.0,
+            Self::Gauge { samples, .. } => *samples == 0,
+            Self::Rate { total, .. } => *total == 0,
+            Self::Trend(trend) => trend.count() == 0,
+        }
+    }
+}
+
+/// Checks of one group. The root group has an empty name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its own name.
+    pub name: String,
+    /// Groups inside, in the order of first use.
+    pub groups: Vec<Group>,
+    /// Checks, in the order of first use.
+    pub checks: Vec<Check>,
+}
+
+/// One check: how often it held.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Its name.
+    pub name: String,
+    /// Times it held.
+    pub passes: u64,
+    /// Times it did not.
+    pub fails: u64,
+}
+
+impl Group {
+    /// The group at `path` (k6's form, `::outer::inner`; empty is this group), made if it is new.
+    pub fn at(&mut self, path: &str) -> &mut Self {
+        let mut group = self;
+        for name in path.split("::").filter(|name| !name.is_empty()) {
+            let position = group.groups.iter().position(|inner| inner.name == name);
+            let position = position.unwrap_or_else(|| {
+                group.groups.push(Self { name: name.to_owned(), ..Self::default() });
+                group.groups.len() - 1
+            });
+            group = &mut group.groups[position];
+        }
+        group
+    }
+
+    /// Counts one check.
+    pub fn count(&mut self, name: &str, passes: u64, fails: u64) {
+        let position = self.checks.iter().position(|check| check.name == name);
+        let position = position.unwrap_or_else(|| {
+            self.checks.push(Check { name: name.to_owned(), ..Check::default() });
+            self.checks.len() - 1
+        });
+        self.checks[position].passes += passes;
+        self.checks[position].fails += fails;
+    }
+
+    /// Adds the checks of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        for check in &other.checks {
+            self.count(&check.name, check.passes, check.fails);
+        }
+        for group in &other.groups {
+            self.at(&group.name).merge(group);
+        }
+    }
+}
+
+/// How a threshold ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThresholdResult {
+    /// Which samples, as k6 writes it.
+    pub selector: String,
+    /// The expression as written.
+    pub expression: String,
+    /// What it came to.
+    pub state: ThresholdState,
+}
+
+/// What a threshold came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdState {
+    /// It held; the value that was judged.
+    Passed(f64),
+    /// It did not; the value that was judged.
+    Failed(f64),
+    /// There was no sample. Counts as passed, as in k6, and is shown as a state of its own.
+    NoData,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_nest_in_order_of_first_use() {
+        let mut root = Group::default();
+        root.at("::b::inner").count("ok", 1, 0);
+        root.at("::a").count("ok", 0, 1);
+        root.at("::b::inner").count("ok", 1, 1);
+        let mut other = Group::default();
+        other.at("::a").count("ok", 5, 0);
+        root.merge(&other);
+        assert_eq!(root.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(root.at("::b::inner").checks, [Check { name: "ok".into(), passes: 2, fails: 1 }]);
+        assert_eq!(root.at("::a").checks[0].passes, 5);
+    }
+
+    #[test]
+    fn gauges_merge_without_inventing_zeros() {
+        let (mut left, mut right) = (Total::new(MetricType::Gauge), Total::new(MetricType::Gauge));
+        right.add(7.0);
+        left.merge(&right);
+        assert_eq!(left, Total::Gauge { value: 7.0, min: 7.0, max: 7.0, samples: 1 });
+        left.merge(&Total::new(MetricType::Gauge));
+        assert_eq!(left, Total::Gauge { value: 7.0, min: 7.0, max: 7.0, samples: 1 });
+    }
+}
