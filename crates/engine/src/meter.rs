@@ -182,9 +182,10 @@ impl Meter {
             let totals = self.submetrics.iter().enumerate();
             let totals = totals.filter(|(_, (id, selector))| *id == metric && holds(selector));
             let totals = totals.map(|(index, _)| u32::try_from(first + index).expect("few submetrics")).collect();
-            let promises = (0u32..)
-                .zip(&self.exceedances)
-                .filter(|(index, (id, _))| *id == metric && holds(&self.plan.promises[*index as usize].selector));
+            let speaks = |(index, of): &(u32, &Option<(MetricId, Exceedance)>)| {
+                of.is_some_and(|(id, _)| id == metric) && holds(&self.plan.promises[*index as usize].selector)
+            };
+            let promises = (0u32..).zip(&self.exceedances).filter(speaks);
             Rc::new(Sinks { totals, promises: promises.map(|(index, _)| index).collect() })
         })
         .clone()
