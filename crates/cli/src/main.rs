@@ -1,1 +1,26 @@
-fn main() {}
+//! The binary `plimsoll`: what is typed becomes a command, the command an exit code. No maths, no protocols.
+
+mod args;
+mod command;
+mod exit;
+mod machine;
+mod output;
+mod progress;
+mod record_file;
+mod service;
+mod session;
+mod target;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let outcome = match args::parse(std::env::args_os()) {
+        Ok(args::Parsed::Command(command, output)) => command::run(*command, output),
+        Ok(args::Parsed::Print(text)) => output::print_help(&text),
+        Err(failure) => Err(failure),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => output::print_failure(&failure).into(),
+    }
+}

@@ -1,0 +1,297 @@
+//! `plimsoll find`: the search loop. The only place where the judgement of a step becomes the next load.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::search::{Move, Order, Search};
+use engine::user::UserFactory;
+use model::expression::Promise;
+use model::plan::{Executor, HttpSettings, Plan, Scenario};
+use model::record::{Entry, Level, RunRecord, StepSpan};
+use model::unit::{Interval, Moment};
+use model::verdict::{CapacityState, Phase, Verdict};
+use view::live::Progress;
+
+use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::progress;
+use crate::record_file::RecordFile;
+use crate::session::{Outcome, Reached, Session, Settings, Watching, measured};
+use crate::target::{Guard, Target, reach};
+
+const DEFAULT_PROMISES: [&str; 2] = ["http_req_duration: p(90)<500", "http_req_failed: rate<0.01"];
+
+/// A search, resolved.
+pub struct Wish {
+    /// What is offered.
+    pub plan: Arc<Plan>,
+    /// Who offers it.
+    pub factory: Arc<dyn UserFactory>,
+    /// What to watch.
+    pub watching: Watching,
+    /// Which hosts may be loaded.
+    pub guard: Guard,
+    /// How to search.
+    pub search: analysis::search::Settings,
+    /// Worker threads.
+    pub workers: Option<usize>,
+    /// Where the record goes.
+    pub file: Option<RecordFile>,
+}
+
+/// Runs the command.
+pub async fn run(typed: args::Find, output: Output) -> Result<Exit, Failure> {
+    let mut output = output;
+    let json = typed.files.json.clone();
+    let wish = resolve(&typed, &mut output)?;
+    let (verdict, mut outcome) = search(wish, output).await?;
+    if let Some((exit, Some(sentence))) = outcome.trouble() {
+        return Err(Failure::new(exit, sentence));
+    }
+    if json.as_deref() != Some(Path::new("-")) {
+        let text = view::text::verdict(&verdict, outcome.output.style());
+        outcome.output.result(&text);
+    }
+    if let Some(path) = json {
+        write_result(&path, &view::json::verdict(&verdict), &mut outcome.output)?;
+    }
+    Ok(exit(&verdict, &outcome))
+}
+
+fn exit(verdict: &Verdict, outcome: &Outcome) -> Exit {
+    if let Some((exit, _)) = outcome.trouble() {
+        return exit;
+    }
+    match verdict.capacity.state {
+        CapacityState::GeneratorLimited => Exit::GeneratorLimited,
+        CapacityState::Undecided => Exit::Undecided,
+        CapacityState::Crashed => Exit::Other,
+        _ if outcome.file.as_ref().is_some_and(|file| !file.complete()) => Exit::Other,
+        CapacityState::Found | CapacityState::AtLeast | CapacityState::Floor => Exit::Ok,
+    }
+}
+
+/// Turns what was typed into what is meant.
+fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
+    let mut mistakes = unsupported(&typed.watching, &typed.files);
+    if typed.mode == args::Mode::Rate || typed.rate_max.is_some() {
+        mistakes.push("--mode rate is not supported yet: use --mode users".to_owned());
+    }
+    let specs = watch_specs(&typed.watching.watch, &mut mistakes);
+    let env = pairs("--env", &typed.script.env, &mut mistakes);
+    let promises = promises(&typed.slo, &mut mistakes);
+    if typed.budget < Duration::from_secs(30) {
+        mistakes.push("--budget: a search needs at least 30s".to_owned());
+    }
+    let guard = Guard::new(&typed.watching.allow);
+    let target = Target::parse(&typed.target);
+    if let Err(failure) = &target {
+        mistakes.push(failure.error.to_string());
+    }
+    if mistakes.len() > usize::from(target.is_err()) {
+        all_or_nothing(&mistakes)?;
+    }
+    let max = typed.users_max;
+    let (plan, factory, address) = match target? {
+        Target::Url(url) => {
+            let address = reach(&url, &guard)?;
+            let plan = plan(url.as_str(), &promises, scenario("default", max), HttpSettings::default());
+            (Arc::new(plan), engine::url_users(&url, typed.think).map_err(anyhow::Error::from)?, Some(address))
+        }
+        Target::Script(path) => {
+            if !typed.think.is_zero() {
+                return Err(Failure::config("--think is for URL targets: a script thinks with sleep()"));
+            }
+            let loaded = super::run::load(&path, &typed.script, env)?;
+            let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
+            warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
+            plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];
+            plan.promises.clone_from(&promises);
+            plan.thresholds.clear();
+            let plan = Arc::new(plan);
+            (plan.clone(), loaded.factory(plan), None)
+        }
+    };
+    check_metrics(&plan)?;
+    let budget = if typed.quick { typed.budget.min(Duration::from_secs(90)) } else { typed.budget };
+    Ok(Wish {
+        plan,
+        factory,
+        watching: Watching { target: address, specs },
+        guard,
+        search: analysis::search::Settings {
+            users_max: u64::from(max),
+            budget,
+            quick: typed.quick,
+            allow_crash: typed.allow_crash,
+        },
+        workers: typed.watching.workers.map(usize::from),
+        file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
+    })
+}
+
+fn promises(texts: &[String], mistakes: &mut Vec<String>) -> Vec<Promise> {
+    let defaults: Vec<String> = DEFAULT_PROMISES.map(str::to_owned).into();
+    let texts = if texts.is_empty() { &defaults } else { texts };
+    let mut promises = Vec::new();
+    for text in texts {
+        match text.parse::<Promise>() {
+            Ok(promise) if promise.exceedance().is_none() => mistakes.push(format!(
+                "--slo `{text}`: a promise is judged request by request, so it must be a percentile below a limit \
+                 (p(90)<500, med<200, max<1000) or a rate (rate<0.01, rate>0.99)"
+            )),
+            Ok(promise) => promises.push(promise),
+            Err(error) => mistakes.push(format!("--slo: {error}")),
+        }
+    }
+    promises
+}
+
+fn check_metrics(plan: &Plan) -> Result<(), Failure> {
+    let mut mistakes = Vec::new();
+    for promise in &plan.promises {
+        match plan.metrics.iter().find(|metric| metric.name == promise.selector.metric) {
+            None => {
+                let names: Vec<_> = plan.metrics.iter().map(|metric| metric.name.as_str()).collect();
+                let known = names.join(", ");
+                mistakes.push(format!(
+                    "--slo `{promise}`: there is no metric {} (there are {known})",
+                    promise.selector.metric
+                ));
+            }
+            Some(metric) if !promise.expression.aggregation.fits(metric.kind) => {
+                let (aggregation, name) = (promise.expression.aggregation, &metric.name);
+                mistakes.push(format!("--slo `{promise}`: {name} is a {:?} and has no {aggregation}", metric.kind));
+            }
+            Some(_) => {}
+        }
+    }
+    all_or_nothing(&mistakes)
+}
+
+/// `find` replaces the scenarios of a script by users that all do the same: it must be clear what.
+fn only_exec(plan: &Plan) -> Result<String, Failure> {
+    let mut names: Vec<&str> = plan.scenarios.iter().map(|scenario| scenario.exec.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [only] => Ok((*only).to_owned()),
+        many => Err(Failure::config(format!(
+            "find offers one kind of user, this script has scenarios that run {}: keep one scenario, or call the others from it",
+            many.join(", ")
+        ))),
+    }
+}
+
+/// Users whose number is set from outside.
+pub fn scenario(exec: &str, max_vus: u32) -> Scenario {
+    Scenario {
+        name: "default".to_owned(),
+        executor: Executor::ExternallyControlled { max_vus },
+        exec: exec.to_owned(),
+        start_time: Duration::ZERO,
+        graceful_stop: Duration::from_secs(5),
+        env: Default::default(),
+        tags: Default::default(),
+    }
+}
+
+/// A plan for one scenario without a script.
+pub fn plan(target: &str, promises: &[Promise], scenario: Scenario, http: HttpSettings) -> Plan {
+    Plan {
+        target: target.to_owned(),
+        scenarios: vec![scenario],
+        metrics: model::metric::builtin_metrics(),
+        thresholds: Vec::new(),
+        promises: promises.to_vec(),
+        tags: Default::default(),
+        http,
+        setup: None,
+        teardown: None,
+        min_iteration: Duration::ZERO,
+        summary_trend_stats: Vec::new(),
+        summary_time_unit: None,
+    }
+}
+
+/// The promises of `find` when nothing else is said.
+pub fn default_promises() -> Vec<Promise> {
+    promises(&[], &mut Vec::new())
+}
+
+/// Searches, and gives the verdict even if the search was cut short.
+///
+/// # Errors
+/// If the load cannot begin.
+pub async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outcome), Failure> {
+    let mut search = Search::new(wish.search);
+    let mut session = Session::begin(
+        Settings {
+            command: "find",
+            plan: wish.plan,
+            factory: wish.factory,
+            watching: wish.watching,
+            guard: wish.guard,
+            file: wish.file,
+            workers: wish.workers,
+        },
+        output,
+    )?;
+    steps(&mut search, &mut session).await;
+    let duration = session.elapsed();
+    let mut outcome = session.finish().await;
+    let verdict = analysis::verdict(&outcome.record, &search, duration);
+    if let Some(file) = &mut outcome.file
+        && let Err(sentence) = file.append(&Entry::Verdict(Box::new(verdict.clone())))
+    {
+        outcome.output.say(Level::Error, &sentence);
+    }
+    Ok((verdict, outcome))
+}
+
+/// Takes steps until the search has its answer or the run ends.
+pub async fn steps(search: &mut Search, session: &mut Session) {
+    loop {
+        let elapsed = session.elapsed();
+        let left = search.time_left(elapsed);
+        match search.next(&session.record, elapsed) {
+            Move::Done => return,
+            Move::Step(order) => {
+                if hold(session, order, elapsed + left).await == Reached::End {
+                    return;
+                }
+            }
+            Move::Extend(length) => {
+                let Some(mut span) = session.record.steps.last().copied() else { return };
+                span.measured.to = span.measured.to + length;
+                span.whole.to = span.measured.to;
+                let progress = progress(span.phase, elapsed + left);
+                if session.until(Some(span.measured.to), &progress).await == Reached::End {
+                    return;
+                }
+                session.step(span);
+            }
+        }
+    }
+}
+
+/// Takes one step and puts it into the record.
+pub async fn hold(session: &mut Session, order: Order, ends: Duration) -> Reached {
+    let from = Moment::after(session.elapsed());
+    session.set_users(order.users);
+    let measured = measured(from, order.settle, order.length);
+    let reached = session.until(Some(measured.to), &progress(order.phase, ends)).await;
+    let whole = Interval::new(from, measured.to);
+    if reached == Reached::Moment {
+        session.step(StepSpan { phase: order.phase, users: order.users, whole, measured });
+    }
+    reached
+}
+
+fn progress(phase: Phase, ends: Duration) -> impl Fn(&RunRecord, Duration) -> Progress {
+    let phase = format!("{phase:?}").to_lowercase();
+    move |record, elapsed| progress::of(record, &phase, elapsed, Some(ends))
+}

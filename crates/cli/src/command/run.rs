@@ -1,0 +1,190 @@
+//! `plimsoll run`: a k6 script with k6's options, thresholds, summary and exit codes, and what limited it behind.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::plan::Plan;
+use model::record::{Entry, Level, RunRecord, StepSpan};
+use model::summary::ThresholdState;
+use model::unit::Interval;
+use model::verdict::Phase;
+use script::options::Overrides;
+
+use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::progress;
+use crate::record_file::RecordFile;
+use crate::session::{Outcome, Session, Settings, Watching};
+use crate::target::Guard;
+
+/// Runs the command.
+pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
+    let mut mistakes = unsupported(&typed.watching, &typed.files);
+    if typed.files.json.is_some() {
+        mistakes.push("--json is the verdict of `find`: use --summary-export FILE for the summary of `run`".to_owned());
+    }
+    let specs = watch_specs(&typed.watching.watch, &mut mistakes);
+    let env = pairs("--env", &typed.scripting.env, &mut mistakes);
+    let tags = pairs("--tag", &typed.tag, &mut mistakes);
+    all_or_nothing(&mistakes)?;
+    let overrides = overrides(&typed, tags)?;
+    let loaded = load(&typed.script, &typed.scripting, env)?;
+    let (plan, warnings) = plan_of(&loaded, &overrides)?;
+    warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
+    let plan = Arc::new(plan);
+    let settings = Settings {
+        command: "run",
+        plan: plan.clone(),
+        factory: loaded.factory(plan.clone()),
+        watching: Watching { target: None, specs },
+        guard: Guard::new(&typed.watching.allow),
+        file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
+        workers: typed.watching.workers.map(usize::from),
+    };
+    let mut session = Session::begin(settings, output)?;
+    let ends = planned_end(&plan);
+    session.until(None, &|record, elapsed| progress::of(record, "running", elapsed, ends)).await;
+    finish(session.conclude().await, &plan, &typed)
+}
+
+/// Judges and prints what came of a run.
+fn finish(mut outcome: Outcome, plan: &Plan, typed: &args::Run) -> Result<Exit, Failure> {
+    let mut summary = outcome.record.summary.take().unwrap_or_default();
+    summary.thresholds = analysis::threshold::judge(&summary, &plan.thresholds);
+    let broken: Vec<_> = summary
+        .thresholds
+        .iter()
+        .filter(|result| matches!(result.state, ThresholdState::Failed(_)))
+        .map(|result| format!("{} {}", result.selector, result.expression))
+        .collect();
+    let trouble = outcome.trouble();
+    if !typed.no_summary {
+        let text = view::text::summary(&summary, plan, outcome.output.style());
+        outcome.output.result(&text);
+        if let Some(span) = whole_run(&outcome.record) {
+            let diagnosis = analysis::diagnose::diagnose(&outcome.record, &span, None);
+            let text = view::text::limit(&diagnosis, outcome.output.style());
+            outcome.output.result(&text);
+        }
+    }
+    let exported = match &typed.summary_export {
+        Some(path) => write_result(path, &view::json::summary_export(&summary, plan), &mut outcome.output),
+        None => Ok(()),
+    };
+    if let Some(file) = &mut outcome.file
+        && let Err(sentence) = file.append(&Entry::Summary(Box::new(summary)))
+    {
+        outcome.output.say(Level::Error, &sentence);
+    }
+    if let Some((exit, sentence)) = trouble {
+        return sentence.map_or(Ok(exit), |sentence| Err(Failure::new(exit, sentence)));
+    }
+    exported?;
+    if !broken.is_empty() || outcome.broken_early.is_some() {
+        let sentence = format!("thresholds on metrics '{}' have been broken", broken.join("', '"));
+        return Err(Failure::new(Exit::ThresholdsBroken, sentence));
+    }
+    Ok(if outcome.file.as_ref().is_some_and(|file| !file.complete()) { Exit::Other } else { Exit::Ok })
+}
+
+/// The part of a run in which load was offered, as one step.
+fn whole_run(record: &RunRecord) -> Option<StepSpan> {
+    let loaded = |window: &&model::window::Window| window.requests.finished > 0;
+    let (first, last) = (record.windows.iter().find(loaded)?, record.windows.iter().rev().find(loaded)?);
+    let whole = Interval::new(first.interval.from, last.interval.to);
+    let users = record.windows.iter().map(|window| u64::from(window.users)).max().unwrap_or(0);
+    Some(StepSpan { phase: Phase::Confirm, users, whole, measured: whole })
+}
+
+fn overrides(typed: &args::Run, tags: Vec<(String, String)>) -> Result<Overrides, Failure> {
+    let from_env = Overrides::from_env(|name| std::env::var(name).ok()).map_err(options_failure)?;
+    let given = |flag: bool| flag.then_some(true);
+    let stages = if typed.stage.is_empty() {
+        None
+    } else {
+        Some(script::options::stages(&typed.stage.join(",")).map_err(options_failure)?)
+    };
+    Ok(from_env.merge(Overrides {
+        vus: typed.vus,
+        duration: typed.duration,
+        iterations: typed.iterations,
+        stages,
+        no_setup: given(typed.no_setup),
+        no_teardown: given(typed.no_teardown),
+        no_thresholds: given(typed.no_thresholds),
+        max_redirects: typed.max_redirects,
+        user_agent: typed.user_agent.clone(),
+        throw: given(typed.throw),
+        discard_response_bodies: given(typed.discard_response_bodies),
+        insecure_skip_tls_verify: given(typed.insecure_skip_tls_verify),
+        no_connection_reuse: given(typed.no_connection_reuse),
+        no_vu_connection_reuse: given(typed.no_vu_connection_reuse),
+        min_iteration_duration: typed.min_iteration_duration,
+        summary_trend_stats: typed.summary_trend_stats.clone(),
+        summary_time_unit: typed.summary_time_unit.clone(),
+        tags: (!tags.is_empty()).then(|| tags.into_iter().collect()),
+        ..Overrides::default()
+    }))
+}
+
+fn options_failure(error: script::options::OptionsError) -> Failure {
+    Failure { exit: Exit::InvalidConfig, error: error.into() }
+}
+
+/// Loads a script: its modules are linked and its init code runs once.
+///
+/// # Errors
+/// k6's exit codes: 107 for a script that does not parse or throws, 255 for a file that is missing.
+pub fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>) -> Result<script::Loaded, Failure> {
+    let mut all: std::collections::BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    all.extend(env);
+    let settings = script::LoadSettings {
+        env: all,
+        isolation: match flags.isolation {
+            args::Isolation::Shared => script::Isolation::Shared,
+            args::Isolation::Full => script::Isolation::Full,
+        },
+        stack_kb: flags.stack_size,
+    };
+    script::load(path, settings).map_err(|error| Failure {
+        exit: match error.kind() {
+            script::LoadErrorKind::Exception => Exit::ScriptException,
+            script::LoadErrorKind::Unsupported => Exit::InvalidConfig,
+            script::LoadErrorKind::Other => Exit::Other,
+        },
+        error: error.into(),
+    })
+}
+
+/// The plan that a script asks for.
+///
+/// # Errors
+/// 104 with all mistakes at once.
+pub fn plan_of(loaded: &script::Loaded, overrides: &Overrides) -> Result<(Plan, Vec<String>), Failure> {
+    loaded.plan(overrides).map_err(options_failure)
+}
+
+fn planned_end(plan: &Plan) -> Option<Duration> {
+    let ends = plan.scenarios.iter().map(|scenario| Some(scenario.start_time + scenario.executor.duration()?));
+    ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_known_only_if_every_scenario_ends() {
+        let mut plan =
+            crate::command::find::plan("x", &[], crate::command::find::scenario("default", 1), Default::default());
+        assert_eq!(planned_end(&plan), None);
+        plan.scenarios[0].executor = model::plan::Executor::ConstantVus { vus: 1, duration: Duration::from_secs(9) };
+        plan.scenarios[0].start_time = Duration::from_secs(2);
+        assert_eq!(planned_end(&plan), Some(Duration::from_secs(11)));
+    }
+}

@@ -1,0 +1,37 @@
+//! What machine this is, for the record's header.
+
+use std::time::SystemTime;
+
+use model::record::{Header, Machine, VERSION};
+
+/// The header of a record that begins now.
+pub fn header(command: &str) -> Header {
+    Header {
+        version: VERSION,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        began_at: now(),
+        machine: machine(),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the calendar")]
+fn now() -> String {
+    jiff::Timestamp::try_from(SystemTime::now()).map_or_else(|_| String::new(), |now| format!("{now:.0}"))
+}
+
+/// This machine.
+pub fn machine() -> Machine {
+    let uname = rustix::system::uname();
+    let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model_name =
+        |line: &str| line.strip_prefix("model name").and_then(|rest| Some(rest.split_once(':')?.1.trim().to_owned()));
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes = |line: &str| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok();
+    Machine {
+        kernel: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+        cpu: cpu_info.lines().find_map(model_name).unwrap_or_default(),
+        cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX)),
+        memory_bytes: memory.lines().find_map(kilobytes).unwrap_or(0) * 1024,
+    }
+}

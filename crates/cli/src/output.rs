@@ -1,0 +1,111 @@
+//! The only file of the command line that prints. Results go to standard output, everything else to standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use model::record::Level;
+use view::Style;
+use view::live::{Live, LiveKind, Progress};
+
+use crate::args;
+use crate::exit::{Exit, Failure};
+
+/// Prints results, messages and progress.
+pub struct Output {
+    style: Style,
+    live: Live,
+    lines_only: bool,
+    quiet: bool,
+    verbose: bool,
+}
+
+/// How often a plain progress line is printed when standard error is not a terminal, in seconds.
+const LINE_EVERY_S: u64 = 10;
+
+impl Output {
+    /// What the flags and the terminal allow.
+    pub fn new(flags: &args::Output) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let terminal = io::stderr().is_terminal() && !dumb && std::env::var_os("CI").is_none();
+        let no_color = flags.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
+        let unicode = utf8.is_none_or(|locale| locale.to_string_lossy().to_lowercase().contains("utf"));
+        let result_style = Style { color: !no_color && io::stdout().is_terminal() && !dumb, unicode };
+        let live_style = Style { color: !no_color && terminal, unicode };
+        let kind = match (flags.quiet, terminal) {
+            (true, _) => LiveKind::Quiet,
+            (false, true) => LiveKind::Terminal { width: terminal_width() },
+            (false, false) => LiveKind::Lines,
+        };
+        Self {
+            style: result_style,
+            live: Live::new(kind, live_style),
+            lines_only: !terminal,
+            quiet: flags.quiet,
+            verbose: flags.verbose,
+        }
+    }
+
+    /// How results are to be written.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Prints a result.
+    pub fn result(&mut self, text: &str) {
+        self.clear();
+        // A reader that went away (a closed pipe) is no reason to fail.
+        let _ = io::stdout().lock().write_all(text.as_bytes());
+        let _ = io::stdout().flush();
+    }
+
+    /// Prints a message above the progress.
+    pub fn say(&mut self, level: Level, text: &str) {
+        let hidden = match level {
+            Level::Debug => !self.verbose,
+            Level::Info => self.quiet,
+            Level::Warn | Level::Error => false,
+        };
+        if !hidden {
+            let line = view::log::line(level, text, None, self.style);
+            let text = self.live.above(&line);
+            err(&text);
+        }
+    }
+
+    /// Shows how far it is. Without a terminal only every ten seconds.
+    pub fn progress(&mut self, progress: &Progress) {
+        if self.lines_only && !progress.elapsed.as_secs().is_multiple_of(LINE_EVERY_S) {
+            return;
+        }
+        let text = self.live.render(progress);
+        err(&text);
+    }
+
+    /// Takes the progress away.
+    pub fn clear(&mut self) {
+        let text = self.live.clear();
+        err(&text);
+    }
+}
+
+fn err(text: &str) {
+    if !text.is_empty() {
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+fn terminal_width() -> usize {
+    rustix::termios::tcgetwinsize(io::stderr()).map_or(100, |size| usize::from(size.ws_col).clamp(40, 200))
+}
+
+/// Prints help or the version.
+pub fn print_help(text: &str) -> Result<Exit, Failure> {
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+    Ok(Exit::Ok)
+}
+
+/// Prints why the program fails, with all causes.
+pub fn print_failure(failure: &Failure) -> Exit {
+    err(&format!("error: {:#}\n", failure.error));
+    failure.exit
+}

@@ -1,0 +1,366 @@
+//! One run: engine, probes, record, screen and signals, held together. The only code that calls engine and probe, and
+//! the only file that reads the clock.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use engine::user::UserFactory;
+use engine::{Control, EndReason, Ended, Event, Stop};
+use model::plan::Plan;
+use model::record::{Entry, Level, Note, RunRecord, StepSpan};
+use model::summary::Summary;
+use model::unit::{Interval, Moment};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use view::live::Progress;
+
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::record_file::RecordFile;
+use crate::target::{Guard, refusal};
+
+/// What a session needs.
+pub struct Settings {
+    /// `find`, `run` or `lab`.
+    pub command: &'static str,
+    /// What is offered.
+    pub plan: Arc<Plan>,
+    /// Who offers it.
+    pub factory: Arc<dyn UserFactory>,
+    /// What to watch.
+    pub watching: Watching,
+    /// Which hosts may be loaded.
+    pub guard: Guard,
+    /// Where the record goes.
+    pub file: Option<RecordFile>,
+    /// Worker threads; `None` is one per core.
+    pub workers: Option<usize>,
+}
+
+/// What to watch.
+#[derive(Clone, Debug, Default)]
+pub struct Watching {
+    /// Where the load goes, if that is known before it begins.
+    pub target: Option<SocketAddr>,
+    /// What was named with `--watch`.
+    pub specs: Vec<probe::WatchSpec>,
+}
+
+/// A run that goes on.
+pub struct Session {
+    /// Everything that was seen so far.
+    pub record: RunRecord,
+    output: Output,
+    events: UnboundedReceiver<Event>,
+    control: Control,
+    watching: Option<probe::Watching>,
+    specs: Vec<probe::WatchSpec>,
+    target: Option<SocketAddr>,
+    reports: UnboundedReceiver<probe::Report>,
+    report_sender: tokio::sync::mpsc::UnboundedSender<probe::Report>,
+    signals: Signals,
+    file: Option<RecordFile>,
+    beginning: Instant,
+    ended: Option<Box<Ended>>,
+    rules: Rules,
+}
+
+/// Rules that may end the run while it goes on.
+struct Rules {
+    plan: Arc<Plan>,
+    broken: Option<String>,
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    count: u32,
+}
+
+/// Why [`Session::until`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// The moment has come and its windows are in the record.
+    Moment,
+    /// The run ended: by itself, by an error or by a signal.
+    End,
+}
+
+/// How a session ended.
+pub struct Outcome {
+    /// Everything that was seen.
+    pub record: RunRecord,
+    /// Why the engine ended.
+    pub reason: EndReason,
+    /// Whether a signal ended it.
+    pub signalled: bool,
+    /// The rule that ended it early, if one did.
+    pub broken_early: Option<String>,
+    /// To go on printing.
+    pub output: Output,
+    /// To write the verdict into.
+    pub file: Option<RecordFile>,
+}
+
+impl Session {
+    /// Begins to offer the load and to watch.
+    ///
+    /// # Errors
+    /// If signals cannot be caught or the engine cannot start.
+    pub fn begin(settings: Settings, output: Output) -> Result<Self, Failure> {
+        let signals = Signals {
+            interrupt: signal(SignalKind::interrupt()).context("cannot catch SIGINT")?,
+            terminate: signal(SignalKind::terminate()).context("cannot catch SIGTERM")?,
+            count: 0,
+        };
+        let beginning = now();
+        let (report_sender, reports) = unbounded_channel();
+        let Settings { command, plan, factory, watching, guard, file, workers } = settings;
+        let workers = workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let permit = Arc::new(move |host: &str, address| match guard.permits(host, address) {
+            true => Ok(()),
+            false => Err(refusal(host, address)),
+        });
+        let options = engine::Options { workers, beginning, permit };
+        let running = engine::start(plan.clone(), factory, options).context("cannot start the load generator")?;
+        let mut session = Self {
+            record: RunRecord::default(),
+            output,
+            events: running.events,
+            control: running.control,
+            watching: None,
+            specs: watching.specs,
+            target: watching.target,
+            reports,
+            report_sender,
+            signals,
+            file,
+            beginning,
+            ended: None,
+            rules: Rules { plan: plan.clone(), broken: None },
+        };
+        session.keep(Entry::Header(crate::machine::header(command)));
+        session.keep(Entry::Plan(Box::new(Plan::clone(&plan))));
+        if session.target.is_some() || !session.specs.is_empty() {
+            session.watch();
+        }
+        Ok(session)
+    }
+
+    /// Time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        now().duration_since(self.beginning)
+    }
+
+    /// Sets the number of users of an externally controlled scenario.
+    pub fn set_users(&self, users: u64) {
+        self.control.set_users(u32::try_from(users).unwrap_or(u32::MAX));
+    }
+
+    /// Puts a step into the record, in place of the last one if that is the same step held longer.
+    pub fn step(&mut self, span: StepSpan) {
+        if self.record.steps.last().is_some_and(|last| last.whole.from == span.whole.from) {
+            self.record.steps.pop();
+        }
+        self.keep(Entry::Step(span));
+    }
+
+    /// Goes on until `moment` has come and the record holds the windows before it, or until the run ends.
+    /// `progress` says what to show, once a second.
+    pub async fn until(
+        &mut self,
+        moment: Option<Moment>,
+        progress: &dyn Fn(&RunRecord, Duration) -> Progress,
+    ) -> Reached {
+        loop {
+            if self.ended.is_some() {
+                return Reached::End;
+            }
+            if moment.is_some_and(|moment| self.covers(moment)) {
+                return Reached::Moment;
+            }
+            tokio::select! {
+                biased;
+                Some(()) = self.signals.interrupt.recv() => self.signalled(),
+                Some(()) = self.signals.terminate.recv() => self.signalled(),
+                Some(report) = self.reports.recv() => self.report(report),
+                event = self.events.recv() => match event {
+                    Some(event) => self.event(event, progress),
+                    None => return Reached::End,
+                },
+            }
+            if self.signals.count > 0 && moment.is_some() {
+                return Reached::End;
+            }
+        }
+    }
+
+    /// Whether the record holds all windows before `moment`; a window may be missing if nothing happened in it.
+    fn covers(&self, moment: Moment) -> bool {
+        self.record.windows.last().is_some_and(|window| window.interval.to >= moment)
+    }
+
+    /// Ends the load, waits for the last figures, stops watching.
+    pub async fn finish(mut self) -> Outcome {
+        self.control.stop(Stop::Graceful);
+        self.conclude().await
+    }
+
+    /// Waits for the end of the load, stops watching.
+    pub async fn conclude(mut self) -> Outcome {
+        let nothing = |_: &RunRecord, elapsed| Progress { elapsed, ..Progress::default() };
+        while self.until(None, &nothing).await != Reached::End {}
+        if let Some(watching) = self.watching.take() {
+            watching.stop();
+        }
+        while let Ok(report) = self.reports.try_recv() {
+            self.report(report);
+        }
+        self.output.clear();
+        let (reason, summary) = match self.ended.take() {
+            Some(ended) => (ended.reason, ended.summary),
+            None => (EndReason::Stopped, Summary::default()),
+        };
+        self.keep(Entry::Summary(Box::new(summary)));
+        Outcome {
+            record: self.record,
+            reason,
+            signalled: self.signals.count > 0,
+            broken_early: self.rules.broken,
+            output: self.output,
+            file: self.file,
+        }
+    }
+
+    fn signalled(&mut self) {
+        self.signals.count += 1;
+        match self.signals.count {
+            1 => {
+                self.output.say(Level::Warn, "stopping: running iterations may finish; press Ctrl-C again to stop now");
+                self.control.stop(Stop::Graceful);
+            }
+            2 => {
+                self.output.say(Level::Warn, "stopping now");
+                self.control.stop(Stop::Now);
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, event: Event, progress: &dyn Fn(&RunRecord, Duration) -> Progress) {
+        match event {
+            Event::Ready { .. } | Event::SetupDone => {}
+            Event::Contacted { host, address } => self.contacted(&host, address),
+            Event::Log(line) => self.output.say(line.level, &line.text),
+            Event::Window(window) => {
+                self.keep(Entry::Window(window));
+                let progress = progress(&self.record, self.elapsed());
+                self.output.progress(&progress);
+            }
+            Event::Snapshot(summary) => self.check_rules(&summary),
+            Event::Ended(ended) => self.ended = Some(ended),
+        }
+    }
+
+    fn check_rules(&mut self, summary: &Summary) {
+        if self.rules.broken.is_some() {
+            return;
+        }
+        let broken = analysis::threshold::broken_early(summary, &self.rules.plan.thresholds, self.elapsed());
+        if let Some(rule) = broken {
+            self.output.say(Level::Error, &format!("threshold {rule} is broken and asks to stop: stopping"));
+            self.rules.broken = Some(rule);
+            self.control.stop(Stop::Graceful);
+        }
+    }
+
+    /// A script's first connection to a host says what there is to watch.
+    fn contacted(&mut self, host: &str, address: SocketAddr) {
+        self.note(Level::Debug, format!("loading {host} at {address}"));
+        if self.target.is_none() {
+            self.target = Some(address);
+            if self.watching.is_none() {
+                self.watch();
+            }
+        }
+    }
+
+    fn watch(&mut self) {
+        let discovered = probe::discover(probe::Settings {
+            target: self.target,
+            specs: self.specs.clone(),
+            own_pid: std::process::id(),
+            proc_root: "/proc".into(),
+            sys_root: "/sys".into(),
+        });
+        for subject in discovered.subjects.clone() {
+            self.keep(Entry::Subject(subject));
+        }
+        for notice in discovered.notices.clone() {
+            self.note(Level::Info, notice);
+        }
+        self.watching = Some(discovered.watch(self.beginning, self.report_sender.clone()));
+    }
+
+    fn report(&mut self, report: probe::Report) {
+        match report {
+            probe::Report::Subject(subject) => self.keep(Entry::Subject(subject)),
+            probe::Report::Readings(readings) => self.keep(Entry::Readings(readings)),
+            probe::Report::Notice(text) => self.note(Level::Info, text),
+        }
+    }
+
+    fn note(&mut self, level: Level, text: String) {
+        self.output.say(level, &text);
+        self.keep(Entry::Note(Note { at: Moment::after(self.elapsed()), level, text }));
+    }
+
+    fn keep(&mut self, entry: Entry) {
+        if let Some(file) = &mut self.file
+            && let Err(sentence) = file.append(&entry)
+        {
+            self.output.say(Level::Error, &sentence);
+        }
+        self.record.push(entry);
+    }
+}
+
+impl Outcome {
+    /// The exit code that the end itself asks for, with a sentence where one is due; `None` if the end was a good one.
+    pub fn trouble(&self) -> Option<(Exit, Option<String>)> {
+        let because = |exit, text: &str, what: &str| Some((exit, Some(format!("{what}: {text}"))));
+        match &self.reason {
+            EndReason::InitFailed(text) => because(Exit::ScriptException, text, "the init code of the script failed"),
+            EndReason::SetupFailed(text) => because(Exit::ScriptException, text, "setup() failed"),
+            EndReason::TeardownFailed(text) => because(Exit::ScriptException, text, "teardown() failed"),
+            EndReason::Aborted(text) => because(Exit::Aborted, text, "test aborted"),
+            EndReason::Refused(text) => Some((Exit::TargetRefused, Some(text.clone()))),
+            EndReason::SetupTimedOut => {
+                Some((Exit::SetupTimeout, Some("setup() took longer than setupTimeout allows".to_owned())))
+            }
+            EndReason::TeardownTimedOut => {
+                Some((Exit::TeardownTimeout, Some("teardown() took longer than teardownTimeout allows".to_owned())))
+            }
+            EndReason::Completed | EndReason::Stopped if self.signalled => Some((Exit::Stopped, None)),
+            EndReason::Completed | EndReason::Stopped => None,
+        }
+    }
+}
+
+/// The first whole second at or behind `moment`: windows begin and end on whole seconds.
+pub fn whole_second(moment: Moment) -> Moment {
+    Moment(moment.0.div_ceil(1_000_000_000) * 1_000_000_000)
+}
+
+/// The part of a step that is measured, on whole seconds.
+pub fn measured(from: Moment, settle: Duration, length: Duration) -> Interval {
+    let begin = whole_second(from + settle);
+    Interval::new(begin, whole_second(begin + length))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place of the command line that reads the clock")]
+fn now() -> Instant {
+    Instant::now()
+}

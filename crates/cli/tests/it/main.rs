@@ -1,0 +1,3 @@
+//! The command line as a user types it, the documents as a reader follows them, and the rules of the house.
+
+mod tidy;
