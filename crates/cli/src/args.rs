@@ -179,8 +179,8 @@ pub enum Isolation {
 /// `plimsoll run`.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The script
-    pub script: PathBuf,
+    /// A k6 script, or a URL (one GET per iteration)
+    pub script: String,
     /// Users
     #[arg(short = 'u', long, value_name = "N")]
     pub vus: Option<u32>,

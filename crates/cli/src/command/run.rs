@@ -9,7 +9,7 @@ use model::record::{Entry, Level, RunRecord, StepSpan};
 use model::summary::ThresholdState;
 use model::unit::Interval;
 use model::verdict::Phase;
-use script::options::Overrides;
+use script::options::{Overrides, ScriptFacts};
 
 use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
 use crate::args;
@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
 use crate::session::{Outcome, Session, Settings, Watching};
-use crate::target::Guard;
+use crate::target::{Guard, Target, reach};
 
 /// Runs the command.
 pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
@@ -31,16 +31,28 @@ pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> 
     let tags = pairs("--tag", &typed.tag, &mut mistakes);
     all_or_nothing(&mistakes)?;
     let overrides = overrides(&typed, tags)?;
-    let loaded = load(&typed.script, &typed.scripting, env)?;
-    let (plan, warnings) = plan_of(&loaded, &overrides)?;
-    warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
-    let plan = Arc::new(plan);
+    let guard = Guard::new(&typed.watching.allow);
+    let (plan, factory, address) = match Target::parse(&typed.script)? {
+        Target::Url(url) => {
+            let address = reach(&url, &guard)?;
+            let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
+            let nothing = serde_json::Value::Object(serde_json::Map::new());
+            let planned = script::options::plan(url.as_str(), &nothing, &facts, &overrides).map_err(options_failure)?;
+            let factory = engine::url_users(&url, Duration::ZERO).map_err(anyhow::Error::from)?;
+            (warned(planned, &mut output), factory, Some(address))
+        }
+        Target::Script(path) => {
+            let loaded = load(&path, &typed.scripting, env)?;
+            let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
+            (plan.clone(), loaded.factory(plan), None)
+        }
+    };
     let settings = Settings {
         command: "run",
         plan: plan.clone(),
-        factory: loaded.factory(plan.clone()),
-        watching: Watching { target: None, specs },
-        guard: Guard::new(&typed.watching.allow),
+        factory,
+        watching: Watching { target: address, specs },
+        guard,
         file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
         workers: typed.watching.workers.map(usize::from),
     };
@@ -48,6 +60,11 @@ pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> 
     let ends = planned_end(&plan);
     session.until(None, &|record, elapsed| progress::of(record, "running", elapsed, ends)).await;
     finish(session.conclude().await, &plan, &typed)
+}
+
+fn warned((plan, warnings): (Plan, Vec<String>), output: &mut Output) -> Arc<Plan> {
+    warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
+    Arc::new(plan)
 }
 
 /// Judges and prints what came of a run.
