@@ -1,3 +1,8 @@
 //! The command line as a user types it, the documents as a reader follows them, and the rules of the house.
 
+mod documents;
+mod machine;
+mod mistakes;
+mod run;
+mod service;
 mod tidy;

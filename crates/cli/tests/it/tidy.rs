@@ -152,7 +152,8 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let mut rooms = BTreeMap::new();
     for package in metadata["packages"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name").trim_start_matches("plimsoll-").to_owned();
-        let normal = package["dependencies"].as_array().expect("dependencies").iter().filter(|one| one["kind"].is_null());
+        let normal =
+            package["dependencies"].as_array().expect("dependencies").iter().filter(|one| one["kind"].is_null());
         let names = normal.map(|one| one["name"].as_str().expect("a name").to_owned());
         rooms.insert(name, names.collect());
     }
@@ -219,7 +220,11 @@ fn documents_stay_short_and_rules_have_pages() {
     let pages: Vec<_> = fs::read_dir(root().join("docs/bottlenecks")).expect("pages").flatten().collect();
     for page in &pages {
         let id = page.file_name().to_string_lossy().trim_end_matches(".md").to_owned();
-        if id != "README" && !sources().iter().any(|(name, text)| name.starts_with("crates/analysis/") && text.contains(&format!("\"{id}\""))) {
+        if id != "README"
+            && !sources()
+                .iter()
+                .any(|(name, text)| name.starts_with("crates/analysis/") && text.contains(&format!("\"{id}\"")))
+        {
             wrong.push(format!("docs/bottlenecks/{id}.md: no rule of that id"));
         }
     }
@@ -236,12 +241,19 @@ fn documents_speak_of_the_project_alone() {
     for folder in ["docs", "crates", "script", ".ci"] {
         walk(&root().join(folder), &mut paths);
     }
-    paths.extend(["README.md", "ARCHITECTURE.md", "STYLE.md", "CONTRIBUTING.md", "Cargo.toml"].map(|name| root().join(name)));
+    paths.extend(
+        ["README.md", "ARCHITECTURE.md", "STYLE.md", "CONTRIBUTING.md", "Cargo.toml"].map(|name| root().join(name)),
+    );
     let places = ["/work", "/root/", "/home/"].map(|place| place.to_owned() + if place == "/work" { "/" } else { "" });
     let mut wrong = Vec::new();
     for path in paths.iter().filter(|path| !path.ends_with("tests/it/tidy.rs")) {
         let text = fs::read_to_string(path).unwrap_or_default();
-        wrong.extend(places.iter().filter(|place| text.contains(*place)).map(|place| format!("{}: names {place}", path.display())));
+        wrong.extend(
+            places
+                .iter()
+                .filter(|place| text.contains(*place))
+                .map(|place| format!("{}: names {place}", path.display())),
+        );
     }
     none(&wrong);
 }

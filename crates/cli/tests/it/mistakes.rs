@@ -1,0 +1,91 @@
+//! Every input gets an answer: one clear sentence that names what was attempted, and the right exit code.
+
+use std::fs;
+
+use crate::service::plimsoll;
+
+/// What `plimsoll` with these words says on standard error, and its exit code. Standard output must stay empty.
+fn check(words: &[&str]) -> (String, i32) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        (
+            "syntax.js",
+            "import http from 'k6/http';\nexport default function () {\n  http.get('http://127.0.0.1:1/';\n}\n",
+        ),
+        ("throws.js", "const x = null;\nx.y;\nexport default function () {}\n"),
+        ("nothing.js", "export const options = {};\n"),
+        ("ws.js", "import ws from 'k6/ws';\nexport default function () {}\n"),
+        ("hosts.js", "export const options = { hosts: { 'a.b': '1.2.3.4' } };\nexport default function () {}\n"),
+        ("vus.js", "export const options = { vus: 'many' };\nexport default function () {}\n"),
+        ("rule.js", "export const options = { thresholds: { nope: ['rate<1'] } };\nexport default function () {}\n"),
+        (
+            "two.js",
+            "export const options = { scenarios: {\n a: { executor: 'constant-vus', duration: '1s', exec: 'one' },\n b: { executor: 'constant-vus', duration: '1s', exec: 'two' } } };\nexport function one() {}\nexport function two() {}\n",
+        ),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    fs::write(folder.path().join("not-a-record"), "hello\n").unwrap();
+    let output =
+        plimsoll().args(words).current_dir(folder.path()).timeout(std::time::Duration::from_secs(60)).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{words:?}");
+    (stderr, output.status.code().unwrap())
+}
+
+#[test]
+fn each_mistake_has_its_sentence_and_code() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let unused = format!("http://{unused}/");
+    let cases: &[(&[&str], i32, &[&str])] = &[
+        (&["find", &unused], 255, &["nothing answers at 127.0.0.1", "refused", "start the service"]),
+        (&["find", "http://93.184.216.34/"], 122, &["refused to load 93.184.216.34", "--allow 93.184.216.34"]),
+        (&["find", "ftp://a/"], 104, &["only http:// and https://"]),
+        (&["find", "nowhere.js"], 255, &["nowhere.js", "no such script"]),
+        (&["find", &unused, "--slo", "p(90)<500"], 104, &["names no metric"]),
+        (&["find", &unused, "--slo", "http_req_duration: avg<5"], 104, &["percentile"]),
+        (
+            &["find", &unused, "--slo", "http_req_duration: p(90)500", "--watch", "pid:x"],
+            104,
+            &["no comparison", "--watch"],
+        ),
+        (&["find", &unused, "--mode", "rate"], 104, &["--mode rate is not supported yet"]),
+        (&["find", &unused, "--report", "x.html"], 104, &["--report is not supported yet"]),
+        (&["find", &unused, "--budget", "5s"], 104, &["at least 30s"]),
+        (&["find", &unused, "--think", "-5s"], 255, &["--think"]),
+        (&["find", "two.js"], 104, &["one, two"]),
+        (&["run", "syntax.js"], 107, &["syntax.js:3", "http.get('http://127.0.0.1:1/';", "^"]),
+        (&["run", "throws.js"], 107, &["throws.js:2", "x.y"]),
+        (&["run", "nothing.js"], 255, &["export"]),
+        (&["run", "ws.js"], 104, &["k6/ws", "not supported yet"]),
+        (&["run", "hosts.js"], 104, &["hosts", "not supported yet"]),
+        (&["run", "vus.js"], 104, &["vus", "many"]),
+        (&["run", "rule.js"], 104, &["nope"]),
+        (&["run", "gone.js"], 255, &["gone.js"]),
+        (&["run", "vus.js", "--frobnicate"], 255, &["--frobnicate"]),
+        (&["report", "not-a-record"], 255, &["not-a-record", "no plimsoll record"]),
+        (&["report", "gone"], 255, &["cannot open the record gone"]),
+        (&["compare", "a", "b"], 104, &["`plimsoll compare` is not supported yet"]),
+        (&["lab", "signin"], 104, &["not supported yet"]),
+    ];
+    let mut wrong = Vec::new();
+    for (words, code, parts) in cases {
+        let (said, exit) = check(words);
+        let missing: Vec<_> = parts.iter().filter(|part| !said.contains(*part)).collect();
+        if exit != *code || !missing.is_empty() {
+            wrong.push(format!("{words:?}: exit {exit} (wanted {code}), lacks {missing:?}, said:\n{said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for (words, part) in
+        [(vec!["--help"], "plimsoll find http://"), (vec!["find", "--help"], "--slo"), (vec!["--version"], "plimsoll ")]
+    {
+        let output = plimsoll().args(words).output().unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stdout).unwrap().contains(part));
+    }
+}

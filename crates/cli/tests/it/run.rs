@@ -1,0 +1,162 @@
+//! `plimsoll run` against a real service: k6's results and exit codes.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::service::{Service, plimsoll};
+
+const JOURNEY: &str = "
+import http from 'k6/http';
+import { check, group, sleep } from 'k6';
+import { Counter, Trend } from 'k6/metrics';
+import { age } from './lib/age.js';
+const ages = new Trend('ages');
+const leaps = new Counter('leaps');
+export const options = { vus: 2, iterations: 10, thresholds: {
+  checks: ['rate>0.99'], 'http_req_duration{name:age}': ['p(95)<5000'], ages: ['min>10'] } };
+export function setup() { return { births: ['1990-02-28', '2000-02-29'] }; }
+export default function (data) {
+  group('ages', () => {
+    const birth = data.births[__ITER % 2];
+    const response = http.get(`${__ENV.TARGET}/age?birthdate=${birth}`, { tags: { name: 'age' } });
+    check(response, { 'status is 200': (r) => r.status === 200, 'has an age': (r) => age(r) > 20 });
+    ages.add(age(response));
+    if (birth.endsWith('02-29')) leaps.add(1);
+  });
+  sleep(0.01);
+}
+export function teardown(data) { console.log(`done with ${data.births.length}`); }
+";
+
+fn journey(folder: &Path) {
+    fs::create_dir(folder.join("lib")).unwrap();
+    fs::write(folder.join("lib/age.js"), "export const age = (response) => response.json('age');\n").unwrap();
+    fs::write(folder.join("journey.js"), JOURNEY).unwrap();
+}
+
+#[test]
+fn a_script_runs_as_in_k6() {
+    let service = Service::start("laptop --no-database");
+    let folder = tempfile::tempdir().unwrap();
+    journey(folder.path());
+    let target = format!("TARGET={}", service.url);
+    let words = ["run", "journey.js", "-e", &target, "--summary-export", "summary.json", "--record", "run.record"];
+    let output = plimsoll().args(words).current_dir(folder.path()).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    for part in ["checks_succeeded", "100.00%", "has an age", "iterations", "http_req_duration", "ages", "leaps"] {
+        assert!(stdout.contains(part), "lacks {part}:\n{stdout}");
+    }
+    assert!(stderr.contains("done with 2"), "{stderr}");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.path().join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["metrics"]["iterations"]["count"], 10.0);
+    assert_eq!(summary["metrics"]["http_reqs"]["count"], 10.0);
+    assert_eq!(summary["metrics"]["checks"]["passes"], 20);
+    assert_eq!(summary["metrics"]["ages"]["thresholds"]["min>10"], false, "k6 writes true for a broken one");
+    assert_eq!(summary["root_group"]["groups"]["ages"]["checks"]["has an age"]["passes"], 10);
+    let report = plimsoll().args(["report", "run.record"]).current_dir(folder.path()).output().unwrap();
+    assert!(String::from_utf8(report.stdout).unwrap().contains("has an age"));
+}
+
+fn code(folder: &Path, script: &str, words: &[&str]) -> (i32, String) {
+    fs::write(folder.join("script.js"), script).unwrap();
+    let output = plimsoll().args(["run", "script.js"]).args(words).current_dir(folder).output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+    )
+}
+
+#[test]
+fn exit_codes_are_those_of_k6() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |script: &str| code(folder.path(), script, &[]);
+    let (exit, said) = check(
+        "import { check } from 'k6'; export const options = { thresholds: { checks: ['rate>0.5'] } };\nexport default function () { check(1, { no: () => false }); }",
+    );
+    assert_eq!(exit, 99, "{said}");
+    assert!(said.contains("checks") && said.contains("rate>0.5"));
+    let (exit, said) = check("export default function () { throw new Error('boom'); }");
+    assert_eq!(exit, 0, "an exception in an iteration does not fail a run: {said}");
+    assert!(said.contains("boom"), "{said}");
+    let (exit, said) = check("export function setup() { throw new Error('no setup'); }\nexport default function () {}");
+    assert_eq!(exit, 107, "{said}");
+    assert!(said.contains("no setup"));
+    let (exit, said) =
+        check("export function teardown() { throw new Error('no end'); }\nexport default function () {}");
+    assert_eq!(exit, 107, "{said}");
+}
+
+#[test]
+fn what_is_not_ours_is_refused_before_it_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import http from 'k6/http'; export default function () { http.get('http://93.184.216.34/'); }";
+    let (exit, said) = code(folder.path(), script, &[]);
+    assert_eq!(exit, 122, "{said}");
+    assert!(said.contains("--allow 93.184.216.34"), "{said}");
+}
+
+#[test]
+fn a_full_disk_ends_the_record_and_not_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (exit, said) = code(folder.path(), "export default function () {}", &["-i", "5", "--record", "/dev/full"]);
+    assert_eq!(exit, 255, "{said}");
+    assert!(said.contains("writing the record /dev/full failed") && said.contains("iterations"), "{said}");
+}
+
+/// Starts an endless run, waits until it offers load, sends signals and waits for the end.
+fn stopped_by(signals: u32, graceful: &str) -> (i32, String) {
+    let service = Service::start("laptop --no-database --floor 200ms");
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "import http from 'k6/http'; import {{ sleep }} from 'k6';\n\
+         export const options = {{ scenarios: {{ s: {{ executor: 'constant-vus', vus: 2, duration: '1h', gracefulStop: '{graceful}' }} }} }};\n\
+         export default function () {{ http.get(`${{__ENV.TARGET}}/age?birthdate=1990-02-28`); if (__ITER === 0) console.log('loading'); sleep({}); }}",
+        if signals > 1 { "1000" } else { "0.1" }
+    );
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+        .args(["run", "script.js", "-e", &format!("TARGET={}", service.url)])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let mut said = String::new();
+    let mut wait_for = |word: &str| {
+        let mut chunk = [0; 512];
+        while !said.contains(word) {
+            let count = stderr.read(&mut chunk).unwrap();
+            assert!(count > 0, "ended without saying {word}: {said}");
+            said.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        }
+    };
+    wait_for("loading");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    wait_for("Ctrl-C again");
+    for _ in 1..signals {
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        wait_for("stopping now");
+    }
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn the_first_signal_drains_and_the_summary_is_kept() {
+    let (exit, stdout) = stopped_by(1, "30s");
+    assert_eq!(exit, 105);
+    assert!(stdout.contains("http_req_duration") && stdout.contains("iterations"), "{stdout}");
+}
+
+#[test]
+fn the_second_signal_stops_now_and_the_summary_is_kept() {
+    let (exit, stdout) = stopped_by(2, "1h");
+    assert_eq!(exit, 105);
+    assert!(stdout.contains("http_req_duration"), "{stdout}");
+}
