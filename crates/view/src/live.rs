@@ -69,7 +69,10 @@ impl Live {
                 self.shown = self.screen(progress, width.saturating_sub(1));
                 format!("{back}{}", self.shown.join("\n"))
             }
-            LiveKind::Lines => format!("{}\n", facts(progress, true).join(", ")),
+            LiveKind::Lines => {
+                let line: Vec<String> = facts(progress).into_iter().chain(suspect(progress)).collect();
+                format!("{}\n", line.join(", "))
+            }
             LiveKind::Quiet => String::new(),
         }
     }
@@ -96,7 +99,7 @@ impl Live {
     /// A line of facts and, if there is one, a line with the suspect; none reaches the last column, where some
     /// terminals wrap.
     fn screen(&self, progress: &Progress, columns: usize) -> Vec<String> {
-        let mut line = facts(progress, false).join("  ");
+        let mut line = facts(progress).join("  ");
         if let Some(done) = progress.done_share.filter(|done| done.is_finite()) {
             let filled = (done.clamp(0.0, 1.0) * BAR_COLUMNS as f64).round() as usize;
             let (full, empty) = (self.style.pick("█", "#"), self.style.pick("░", "."));
@@ -106,35 +109,30 @@ impl Live {
             }
         }
         let line = cut(&one_line(&line), columns);
-        let phase_end = progress.phase.len();
-        let line = match (line.get(..phase_end), line.get(phase_end..)) {
-            (Some(phase), Some(rest)) if phase == progress.phase => {
-                format!("{}{rest}", self.style.paint(Paint::Bold, phase))
-            }
-            _ => line,
+        let line = match line.strip_prefix(&progress.phase) {
+            Some(rest) => format!("{}{rest}", self.style.paint(Paint::Bold, &progress.phase)),
+            None => line,
         };
-        let suspect = progress.suspect.iter().map(|suspect| {
-            self.style.paint(Paint::Yellow, &cut(&one_line(&format!("limit so far: {suspect}")), columns))
-        });
+        let suspect = suspect(progress).map(|suspect| self.style.paint(Paint::Yellow, &cut(&suspect, columns)));
         [line].into_iter().chain(suspect).collect()
     }
 }
 
-/// What is known, in the order of interest; `with_suspect` if there is no line of its own for it.
-fn facts(progress: &Progress, with_suspect: bool) -> Vec<String> {
-    let mut facts = vec![
+/// What is known, in the order of interest.
+fn facts(progress: &Progress) -> Vec<String> {
+    let left = progress.left.map_or(String::new(), |left| format!(", {} left", clock(left)));
+    vec![
         progress.phase.clone(),
         things(progress.users, "user"),
         format!("{} requests/s", number(progress.rate_per_s)),
         format!("p90 {}", progress.p90_ms.map_or(MISSING.to_owned(), time_ms)),
         format!("{} failed", percent(progress.failed_share)),
-    ];
-    if let (true, Some(suspect)) = (with_suspect, &progress.suspect) {
-        facts.push(format!("limit so far: {}", one_line(suspect)));
-    }
-    let left = progress.left.map_or(String::new(), |left| format!(", {} left", clock(left)));
-    facts.push(format!("{}{left}", clock(progress.elapsed)));
-    facts
+        format!("{}{left}", clock(progress.elapsed)),
+    ]
+}
+
+fn suspect(progress: &Progress) -> Option<String> {
+    progress.suspect.as_ref().map(|suspect| one_line(&format!("limit so far: {suspect}")))
 }
 
 #[cfg(test)]

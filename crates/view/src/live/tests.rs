@@ -60,7 +60,7 @@ fn no_line_reaches_the_last_column() {
 fn plain_lines_say_everything_in_one() {
     let mut live = Live::new(LiveKind::Lines, Style::default());
     let expected =
-        "probe, 440 users, 971 requests/s, p90 482 ms, 0.02% failed, limit so far: db.pool, 1:12, 1:48 left\n";
+        "probe, 440 users, 971 requests/s, p90 482 ms, 0.02% failed, 1:12, 1:48 left, limit so far: db.pool\n";
     assert_eq!(live.render(&progress()), expected);
     assert_eq!(live.above("WARN  slow"), "WARN  slow\n");
     assert_eq!(live.clear(), "");
