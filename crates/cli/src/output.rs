@@ -66,7 +66,7 @@ impl Output {
             Level::Warn | Level::Error => false,
         };
         if !hidden {
-            let line = view::log::line(level, text, None, self.style);
+            let line = view::log::line(level, text, "", self.style);
             let text = self.live.above(&line);
             err(&text);
         }
