@@ -40,8 +40,9 @@ pub const BENCHES: &[Bench] = &[
         path: "/age?birthdate=1990-06-15",
         what: "each request burns 2 ms of CPU; the service may use one core, with two threads",
         flags: &["--no-database", "--cores", "1", "--workers", "2", "--spin", "2ms"],
+        // One core ÷ (2 ms + some 0.04 ms of HTTP). Two threads share one queue unfairly, so no users from that.
         users: None,
-        rate_per_s: None,
+        rate_per_s: Some(490.0),
         levers_helping: &["svc.cores", "svc.cpu.cost"],
         levers_not_helping: &["svc.workers", "db.pool.size", "net.backlog"],
     },
@@ -62,7 +63,7 @@ pub const BENCHES: &[Bench] = &[
         id: "db.cpu",
         path: "/uuid/17",
         what: "each query computes for about 7 ms in the database; the pool is wide enough for every core",
-        flags: &["--pool", "16", "--acquire-timeout", "30s", "--query-cpu", "70000"],
+        flags: &["--pool", "16", "--acquire-timeout", "30s", "--query-cpu", "75000"],
         users: None,
         rate_per_s: None,
         levers_helping: &["db.cores", "db.query.cost", "svc.cache"],
@@ -86,8 +87,9 @@ pub const BENCHES: &[Bench] = &[
         path: "/age?birthdate=1990-06-15",
         what: "each request burns 2 ms of CPU on the only thread; the other cores are idle",
         flags: &["--no-database", "--single-thread", "--spin", "2ms"],
-        users: None,
-        rate_per_s: None,
+        // One thread ÷ (2 ms + some 0.04 ms of HTTP), in order.
+        users: Some(245.0),
+        rate_per_s: Some(490.0),
         levers_helping: &["svc.workers", "svc.cpu.cost"],
         levers_not_helping: &["svc.cores", "db.pool.size", "net.backlog"],
     },
@@ -185,6 +187,11 @@ mod tests {
         let rate = f64::from(arguments.pool) / (arguments.query_delay.as_secs_f64() + 0.0006);
         assert!((rate - pool.rate_per_s.unwrap()).abs() < 1.0, "{rate}");
         assert!((rate * 0.5 - pool.users.unwrap()).abs() < 1.0);
+        for name in ["compute", "onecore"] {
+            let bench = find(name).unwrap();
+            let rate = 1.0 / (laptop_arguments(bench, &[]).unwrap().spin.as_secs_f64() + 0.00004);
+            assert!((rate - bench.rate_per_s.unwrap()).abs() < 1.0, "{name}: {rate}");
+        }
         let backlog = find("backlog").unwrap();
         let arguments = laptop_arguments(backlog, &[]).unwrap();
         assert_eq!(backlog.rate_per_s, Some(1.0 / arguments.accept_delay.as_secs_f64()));
