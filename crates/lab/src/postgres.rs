@@ -113,7 +113,12 @@ fn initdb(binaries: &Binaries, folder: &Path, owner: Owner) -> anyhow::Result<()
         .with_context(|| format!("could not run {} in {}", binaries.initdb.display(), folder.display()))?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
-        bail!("{} could not make a cluster in {}: {}", binaries.initdb.display(), folder.display(), why.trim());
+        bail!(
+            "{} could not make a cluster in {}: {}",
+            binaries.initdb.display(),
+            folder.display(),
+            why.trim().replace('\n', " / ")
+        );
     }
     fs::write(folder.join("data/pg_hba.conf"), settings::HOST_BASED_ACCESS)
         .with_context(|| format!("could not write PostgreSQL's access rules in {}", folder.display()))
