@@ -4,7 +4,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::lab::{Client, Lab, children, command, nothing_left, runs, send, until};
+use crate::lab::{Client, Lab, children, command, nothing_left, runs, send, timed, until};
 
 #[test]
 fn a_graceful_stop_answers_what_is_in_flight_and_leaves_nothing() {
@@ -15,9 +15,7 @@ fn a_graceful_stop_answers_what_is_in_flight_and_leaves_nothing() {
     assert_eq!(idle.get("/healthz").status, 200);
     let mut busy = Client::connect(lab.address());
     busy.send("GET", "/uuid/17");
-    until("the request is in flight", || {
-        (lab.metric("db_client_connection_count{state=\"used\"}")? > 0.0).then_some(())
-    });
+    in_flight(&lab);
     lab.signal(Signal::TERM);
     assert_eq!(busy.receive().unwrap().status, 200, "a request in flight is answered");
     assert_eq!(idle.receive(), None, "an idle connection is closed");
@@ -35,16 +33,40 @@ fn ctrl_c_does_the_same() {
     assert!(nothing_left(&folder));
 }
 
+/// A lab with a request in flight that would take an hour.
+fn busy() -> (Lab, Client) {
+    let lab = Lab::start(&["laptop", "--pool", "2", "--query-delay", "1h"]);
+    let mut client = Client::connect(lab.address());
+    client.send("GET", "/uuid/17");
+    in_flight(&lab);
+    (lab, client)
+}
+
+fn in_flight(lab: &Lab) {
+    until("the request is in flight", || {
+        (lab.metric("db_client_connection_count{state=\"used\"}")? > 0.0).then_some(())
+    });
+}
+
 #[test]
 fn a_second_signal_does_not_wait_for_requests() {
-    let mut lab = Lab::start(&["laptop", "--no-database", "--floor", "1h"]);
-    let mut client = Client::connect(lab.address());
-    client.send("GET", "/age?birthdate=1990-06-15");
+    let (mut lab, _client) = busy();
     // The server closes its listening socket when it has seen the first signal.
     lab.signal(Signal::TERM);
     until("new connections are refused", || std::net::TcpStream::connect(lab.address()).err());
     lab.signal(Signal::INT);
     assert_eq!(lab.wait().code(), Some(130));
+    assert!(nothing_left(&lab.cluster_folder()));
+}
+
+#[test]
+fn requests_that_take_too_long_are_cut_off_and_the_end_is_still_graceful() {
+    let (mut lab, _client) = busy();
+    lab.signal(Signal::TERM);
+    let (status, took) = timed(|| lab.wait());
+    assert_eq!(status.code(), Some(0));
+    assert!(took >= lab::serve::FINISH_WITHIN - std::time::Duration::from_millis(50), "{took:?}");
+    assert!(nothing_left(&lab.cluster_folder()));
 }
 
 #[test]
