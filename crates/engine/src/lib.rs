@@ -2,4 +2,19 @@
 //! neither JavaScript nor databases, never judges and never prints.
 
 pub mod meter;
+pub mod run;
+pub mod url_user;
 pub mod user;
+
+mod alarm;
+mod clock;
+mod collector;
+mod conductor;
+mod crew;
+mod net;
+mod schedule;
+mod tally;
+mod worker;
+
+pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
+pub use url_user::url_users;

@@ -1,8 +1,13 @@
 //! Where samples go: one meter per worker, written to without locks or allocation. Tags are interned once, and for
 //! each pair of metric and tags the totals that it counts in are looked up once.
 
+mod requests;
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,6 +18,9 @@ use model::plan::Plan;
 use model::record::Level;
 use model::summary::{Group, MetricTotal, Summary, Total};
 use model::window::{PromiseCount, Window};
+
+use requests::Endpoints;
+pub(crate) use requests::{Endpoint, Finished};
 
 /// An interned set of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,9 +58,13 @@ pub struct Meter {
 struct Inner {
     sets: Vec<TagEntry>,
     known: HashMap<Tags, TagSet, FixedState>,
+    texts: HashSet<Rc<str>, FixedState>,
+    derived: HashMap<(TagSet, u64), Derived, FixedState>,
     totals: Vec<Total>,
     window: Window,
-    root: Group,
+    endpoints: Endpoints,
+    checks: Vec<CheckCount>,
+    checked: HashMap<(TagSet, u64), usize, FixedState>,
     log: Vec<LogLine>,
 }
 
@@ -60,10 +72,26 @@ type Tags = Rc<[(Rc<str>, Rc<str>)]>;
 
 struct TagEntry {
     tags: Tags,
-    sinks: Vec<Option<Rc<Sinks>>>,
+    sinks: Vec<Option<Sinks>>,
 }
 
-/// Where a sample of one metric with one set of tags counts, besides its metric's own total.
+/// The answer to an earlier call of [`Meter::tags`] whose arguments hash alike.
+struct Derived {
+    pairs: Tags,
+    set: TagSet,
+}
+
+/// A check in one group with one set of tags.
+struct CheckCount {
+    group: Rc<str>,
+    name: Rc<str>,
+    tags: TagSet,
+    passes: u64,
+    fails: u64,
+}
+
+/// Where a sample of one metric with one set of tags counts, besides its metric's own total. Most count nowhere else:
+/// empty boxes do not allocate.
 struct Sinks {
     totals: Box<[u32]>,
     promises: Box<[u32]>,
@@ -93,8 +121,9 @@ impl Meter {
         let totals = kinds.chain(sub_kinds).map(Total::new).collect();
         let meter =
             Self { ids, submetrics, exceedances, inner: RefCell::new(Inner { totals, ..Inner::default() }), plan };
-        let run: Vec<_> = meter.plan.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        meter.intern(run.into_iter().map(|(key, value)| (Rc::from(key), Rc::from(value))).collect());
+        let run =
+            meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
+        meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
         meter.inner.borrow_mut().window.promises = vec![PromiseCount::default(); meter.plan.promises.len()];
         Rc::new(meter)
     }
@@ -111,29 +140,31 @@ impl Meter {
 
     /// `base` with `pairs` added or replaced; an empty value removes the tag.
     pub fn tags(&self, base: TagSet, pairs: &[(&str, &str)]) -> TagSet {
-        let mut tags: Vec<(Rc<str>, Rc<str>)> = self.inner.borrow().sets[base.0 as usize].tags.to_vec();
-        for &(key, value) in pairs {
-            tags.retain(|(known, _)| **known != *key);
+        let key = (base, FixedState::default().hash_one(pairs));
+        let same = |known: &Tags| {
+            known.len() == pairs.len()
+                && known.iter().zip(pairs).all(|((k, v), (key, value))| **k == **key && **v == **value)
+        };
+        if let Some(derived) = self.inner.borrow().derived.get(&key).filter(|derived| same(&derived.pairs)) {
+            return derived.set;
+        }
+        let mut inner = self.inner.borrow_mut();
+        let pairs: Tags = pairs.iter().map(|&(key, value)| (inner.text(key), inner.text(value))).collect();
+        let mut tags = inner.sets[base.0 as usize].tags.to_vec();
+        for (key, value) in pairs.iter() {
+            tags.retain(|(known, _)| known != key);
             if !value.is_empty() {
-                tags.push((Rc::from(key), Rc::from(value)));
+                tags.push((key.clone(), value.clone()));
             }
         }
         tags.sort();
-        if self.inner.borrow().sets.len() >= TAG_SETS_MAX && !self.inner.borrow().known.contains_key(tags.as_slice()) {
+        if inner.sets.len() >= TAG_SETS_MAX && !inner.known.contains_key(tags.as_slice()) {
             return base;
         }
-        self.intern(tags.into())
-    }
-
-    fn intern(&self, tags: Tags) -> TagSet {
-        let mut inner = self.inner.borrow_mut();
-        if let Some(set) = inner.known.get(&tags) {
-            return *set;
+        let set = inner.intern(tags.into(), self.plan.metrics.len());
+        if inner.derived.len() < 2 * TAG_SETS_MAX {
+            inner.derived.insert(key, Derived { pairs, set });
         }
-        let set = TagSet(u32::try_from(inner.sets.len()).expect("the number of tag sets is capped"));
-        let sinks = self.plan.metrics.iter().map(|_| None).collect();
-        inner.sets.push(TagEntry { tags: tags.clone(), sinks });
-        inner.known.insert(tags, set);
         set
     }
 
@@ -151,8 +182,12 @@ impl Meter {
     /// Adds a sample that belongs to a request; a latency of a request that `answered` wrongly or not at all breaks
     /// every promise on it.
     pub fn add_answered(&self, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
-        let sinks = self.sinks(metric, tags);
-        let inner = &mut *self.inner.borrow_mut();
+        self.add_to(&mut self.inner.borrow_mut(), metric, value, tags, answered);
+    }
+
+    fn add_to(&self, inner: &mut Inner, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
+        let entry = &mut inner.sets[tags.0 as usize];
+        let sinks = entry.sinks[metric.0 as usize].get_or_insert_with(|| self.sinks(metric, &entry.tags));
         inner.totals[metric.0 as usize].add(value);
         for &total in &sinks.totals {
             inner.totals[total as usize].add(value);
@@ -170,34 +205,49 @@ impl Meter {
         }
     }
 
-    fn sinks(&self, metric: MetricId, tags: TagSet) -> Rc<Sinks> {
-        let inner = &mut *self.inner.borrow_mut();
-        let entry = &mut inner.sets[tags.0 as usize];
-        let slot = &mut entry.sinks[metric.0 as usize];
-        slot.get_or_insert_with(|| {
-            let holds = |selector: &Selector| {
-                selector.tags.iter().all(|(key, value)| entry.tags.iter().any(|(k, v)| **k == **key && **v == **value))
-            };
-            let first = self.plan.metrics.len();
-            let totals = self.submetrics.iter().enumerate();
-            let totals = totals.filter(|(_, (id, selector))| *id == metric && holds(selector));
-            let totals = totals.map(|(index, _)| u32::try_from(first + index).expect("few submetrics")).collect();
-            let speaks = |(index, of): &(u32, &Option<(MetricId, Exceedance)>)| {
-                of.is_some_and(|(id, _)| id == metric) && holds(&self.plan.promises[*index as usize].selector)
-            };
-            let promises = (0u32..).zip(&self.exceedances).filter(speaks);
-            Rc::new(Sinks { totals, promises: promises.map(|(index, _)| index).collect() })
-        })
-        .clone()
+    fn sinks(&self, metric: MetricId, tags: &Tags) -> Sinks {
+        let holds = |selector: &Selector| {
+            selector.tags.iter().all(|(key, value)| tags.iter().any(|(k, v)| **k == **key && **v == **value))
+        };
+        let first = self.plan.metrics.len();
+        let totals = self.submetrics.iter().enumerate();
+        let totals = totals.filter(|(_, (id, selector))| *id == metric && holds(selector));
+        let totals = totals.map(|(index, _)| u32::try_from(first + index).expect("few submetrics")).collect();
+        let speaks = |(index, of): &(u32, &Option<(MetricId, Exceedance)>)| {
+            of.is_some_and(|(id, _)| id == metric) && holds(&self.plan.promises[*index as usize].selector)
+        };
+        let promises = (0u32..).zip(&self.exceedances).filter(speaks);
+        Sinks { totals, promises: promises.map(|(index, _)| index).collect() }
     }
 
     /// Counts a check in the group that `tags` name, and adds the `checks` sample.
     pub fn check(&self, name: &str, passed: bool, tags: TagSet) {
-        let group = self.tag(tags, "group");
+        let key = (tags, FixedState::default().hash_one(name));
+        let known = self.inner.borrow().checked.get(&key).copied();
+        let known = known.filter(|&index| *self.inner.borrow().checks[index].name == *name);
+        let index = known.unwrap_or_else(|| self.first_check(name, tags, key));
+        let inner = &mut *self.inner.borrow_mut();
+        let check = &mut inner.checks[index];
+        check.passes += u64::from(passed);
+        check.fails += u64::from(!passed);
+        let tags = check.tags;
+        self.add_to(inner, MetricId::CHECKS, f64::from(u8::from(passed)), tags, true);
+    }
+
+    fn first_check(&self, name: &str, tags: TagSet, key: (TagSet, u64)) -> usize {
+        let group = self.tag(tags, "group").unwrap_or_default();
         let tags = self.tags(tags, &[("check", name)]);
-        self.add(MetricId::CHECKS, f64::from(u8::from(passed)), tags);
         let mut inner = self.inner.borrow_mut();
-        inner.root.at(group.as_deref().unwrap_or("")).count(name, u64::from(passed), u64::from(!passed));
+        let same = |check: &CheckCount| check.tags == tags && check.group == group && *check.name == *name;
+        let index = inner.checks.iter().position(same).unwrap_or_else(|| {
+            let name = inner.text(name);
+            inner.checks.push(CheckCount { group, name, tags, passes: 0, fails: 0 });
+            inner.checks.len() - 1
+        });
+        if inner.checked.len() < TAG_SETS_MAX {
+            inner.checked.insert(key, index);
+        }
+        index
     }
 
     /// Passes on a log line of a script.
@@ -219,7 +269,9 @@ impl Meter {
     pub fn take_window(&self) -> Window {
         let mut inner = self.inner.borrow_mut();
         let promises = vec![PromiseCount::default(); self.plan.promises.len()];
-        std::mem::replace(&mut inner.window, Window { promises, ..Window::default() })
+        let mut window = std::mem::replace(&mut inner.window, Window { promises, ..Window::default() });
+        inner.endpoints.take(&mut window);
+        window
     }
 
     /// The totals so far: every metric with a sample or a threshold, and every submetric.
@@ -229,7 +281,11 @@ impl Meter {
         let selectors = all.chain(self.submetrics.iter().map(|(_, selector)| selector.clone()));
         let wanted =
             |selector: &Selector| self.plan.thresholds.iter().any(|rule| rule.selector.metric == selector.metric);
-        let mut summary = Summary { root: inner.root.clone(), ..Summary::default() };
+        let mut root = Group::default();
+        for check in &inner.checks {
+            root.at(&check.group).count(&check.name, check.passes, check.fails);
+        }
+        let mut summary = Summary { root, ..Summary::default() };
         for (selector, total) in selectors.zip(&inner.totals) {
             if total.is_empty() && !wanted(&selector) {
                 continue;
@@ -240,5 +296,29 @@ impl Meter {
             summary.metrics.insert(selector.to_string(), total);
         }
         summary
+    }
+}
+
+impl Inner {
+    /// One copy of each text, whoever mentions it.
+    fn text(&mut self, text: &str) -> Rc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return known.clone();
+        }
+        let new: Rc<str> = Rc::from(text);
+        if self.texts.len() < 4 * TAG_SETS_MAX {
+            self.texts.insert(new.clone());
+        }
+        new
+    }
+
+    fn intern(&mut self, tags: Tags, metrics: usize) -> TagSet {
+        if let Some(set) = self.known.get(&tags) {
+            return *set;
+        }
+        let set = TagSet(u32::try_from(self.sets.len()).expect("the number of tag sets is capped"));
+        self.sets.push(TagEntry { tags: tags.clone(), sinks: std::iter::repeat_with(|| None).take(metrics).collect() });
+        self.known.insert(tags, set);
+        set
     }
 }

@@ -1,0 +1,270 @@
+//! Leads a run through its phases – init, setup, load, teardown, the last tally – and bounds each of them in time.
+//! Workers only ever do what it commands; whatever they answer, the run ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::plan::Plan;
+use model::summary::Summary;
+use model::unit::Moment;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use crate::alarm::NEVER;
+use crate::clock::Clock;
+use crate::collector::{self, Collector};
+use crate::crew::{Errand, Lone};
+use crate::run::{EndReason, Ended, Event, Stop};
+use crate::worker::{Command, Report};
+
+/// What reaches the conductor.
+pub(crate) enum Input {
+    Report(Report),
+    Users(u32),
+    Stop(Stop),
+}
+
+/// How long workers may take for what should take no time: reacting to a cut, closing the books.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long the last tally may take if nobody is in a hurry.
+const TALLY_PATIENCE: Duration = Duration::from_secs(10);
+/// What lies between the command to begin and the beginning, so that all workers hear it in time.
+const HEAD_START: Duration = Duration::from_millis(1);
+
+/// See the module.
+pub(crate) struct Conductor {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) clock: Clock,
+    pub(crate) workers: Vec<UnboundedSender<Command>>,
+    pub(crate) inputs: UnboundedReceiver<Input>,
+    pub(crate) events: UnboundedSender<Event>,
+    pub(crate) collector: Collector,
+}
+
+/// What a phase has to react to.
+enum Turn {
+    Ready(u32),
+    InitFailed(String),
+    Errand(Lone),
+    Aborted(String),
+    Idle,
+    Finished(Box<Summary>),
+    Users(u32),
+    Stop(Stop),
+    /// The deadline passed, or nobody is left.
+    Late,
+}
+
+/// What is still to be done behind a phase.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hurry {
+    /// Teardown.
+    No,
+    /// Only the last tally, soon.
+    Yes,
+}
+
+impl Conductor {
+    /// Leads the run; returns its end, and whether all workers have ended.
+    pub(crate) async fn conduct(mut self) -> (Box<Ended>, bool) {
+        let began = self.clock.now();
+        let (reason, hurry) = self.phases().await;
+        let (mut summary, all) = self.last_tally(hurry).await;
+        self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(window)));
+        let length = self.clock.now().since(began);
+        self.collector.complete(&mut summary, Moment::after(length));
+        (Box::new(Ended { reason, summary }), all)
+    }
+
+    async fn phases(&mut self) -> (EndReason, Hurry) {
+        if let Err(reason) = self.init().await {
+            return (reason, Hurry::Yes);
+        }
+        if let Some(timeout) = self.plan.setup {
+            match self.errand(Errand::Setup, timeout).await {
+                Lone::Completed => self.emit(Event::SetupDone),
+                Lone::Failed(message) => return (EndReason::SetupFailed(message), Hurry::Yes),
+                Lone::TimedOut => return (EndReason::SetupTimedOut, Hurry::Yes),
+                Lone::Aborted(message) => return (EndReason::Aborted(message), Hurry::Yes),
+                Lone::Stopped => return (EndReason::Stopped, Hurry::Yes),
+            }
+        }
+        let (reason, hurry) = self.load().await;
+        if let Some(timeout) = self.plan.teardown.filter(|_| hurry == Hurry::No) {
+            self.command(&Command::Release);
+            match self.errand(Errand::Teardown, timeout).await {
+                Lone::Failed(message) if reason == EndReason::Completed => {
+                    return (EndReason::TeardownFailed(message), Hurry::No);
+                }
+                Lone::TimedOut if reason == EndReason::Completed => return (EndReason::TeardownTimedOut, Hurry::No),
+                Lone::Aborted(message) if reason == EndReason::Completed => {
+                    return (EndReason::Aborted(message), Hurry::No);
+                }
+                Lone::Stopped => return (EndReason::Stopped, Hurry::Yes),
+                _ => {}
+            }
+        }
+        (reason, hurry)
+    }
+
+    async fn init(&mut self) -> Result<(), EndReason> {
+        for _ in 0..self.workers.len() {
+            match self.turn(NEVER).await {
+                Turn::Ready(users) => self.collector.made(users),
+                Turn::InitFailed(message) => return Err(EndReason::InitFailed(message)),
+                Turn::Stop(_) => return Err(EndReason::Stopped),
+                Turn::Late => return Err(EndReason::InitFailed("a worker ended unexpectedly".to_owned())),
+                // A number of users that is set before the load begins holds from its beginning.
+                Turn::Users(users) => self.command(&Command::Users(users)),
+                _ => {}
+            }
+        }
+        let now = self.clock.now();
+        self.command(&Command::Open(now));
+        self.emit(Event::Ready { users: self.collector.users_made() });
+        Ok(())
+    }
+
+    /// Setup or teardown on the first worker. A graceful stop ends setup, and lets teardown go on.
+    async fn errand(&mut self, errand: Errand, timeout: Duration) -> Lone {
+        let _ = self.workers[0].send(Command::Errand(errand, timeout));
+        let mut until = self.clock.now() + timeout + PATIENCE;
+        let mut stopped = false;
+        loop {
+            match self.turn(until).await {
+                Turn::Errand(_) if stopped => return Lone::Stopped,
+                Turn::Errand(ending) => return ending,
+                Turn::Stop(stop) if errand == Errand::Setup || stop == Stop::Now => {
+                    stopped = true;
+                    until = until.min(self.clock.now() + PATIENCE);
+                    self.command(&Command::Cut);
+                }
+                Turn::Users(users) => self.command(&Command::Users(users)),
+                Turn::Late if stopped => return Lone::Stopped,
+                Turn::Late => return Lone::TimedOut,
+                _ => {}
+            }
+        }
+    }
+
+    async fn load(&mut self) -> (EndReason, Hurry) {
+        let begin = self.clock.now() + HEAD_START;
+        self.command(&Command::Load(begin));
+        let mut reason = EndReason::Completed;
+        let (mut until, mut cut) = (NEVER, false);
+        let mut busy = self.workers.len();
+        while busy > 0 {
+            match self.turn(until).await {
+                Turn::Idle => busy -= 1,
+                Turn::Users(users) => self.command(&Command::Users(users)),
+                Turn::Stop(Stop::Graceful) if reason == EndReason::Completed => {
+                    reason = EndReason::Stopped;
+                    let graceful = self.plan.scenarios.iter().map(|scenario| scenario.graceful_stop).max();
+                    until = self.clock.now() + graceful.unwrap_or_default() + PATIENCE;
+                    self.command(&Command::Halt);
+                }
+                Turn::Stop(Stop::Graceful) => {}
+                Turn::Stop(Stop::Now) => {
+                    self.cut_off().await;
+                    return (if reason == EndReason::Completed { EndReason::Stopped } else { reason }, Hurry::Yes);
+                }
+                Turn::Aborted(message) if !cut => {
+                    reason = EndReason::Aborted(message);
+                    (until, cut) = (self.clock.now() + PATIENCE, true);
+                    self.command(&Command::Cut);
+                }
+                Turn::InitFailed(message) => {
+                    self.cut_off().await;
+                    return (EndReason::InitFailed(message), Hurry::Yes);
+                }
+                Turn::Late if cut || until == NEVER => break,
+                Turn::Late => {
+                    (until, cut) = (self.clock.now() + PATIENCE, true);
+                    self.command(&Command::Cut);
+                }
+                _ => {}
+            }
+        }
+        (reason, Hurry::No)
+    }
+
+    /// Cuts everything, and gives the users a moment to say that they were interrupted.
+    async fn cut_off(&mut self) {
+        self.command(&Command::Cut);
+        let until = self.clock.now() + PATIENCE / 2;
+        while !matches!(self.turn(until).await, Turn::Idle | Turn::Late) {}
+    }
+
+    async fn last_tally(&mut self, hurry: Hurry) -> (Summary, bool) {
+        let now = self.clock.now();
+        self.command(&Command::Finish(now));
+        let until = now + if hurry == Hurry::Yes { PATIENCE } else { TALLY_PATIENCE };
+        let mut summary = Summary::default();
+        let mut missing = self.workers.len();
+        while missing > 0 {
+            match self.turn(until).await {
+                Turn::Finished(part) => {
+                    collector::merge(&mut summary, &part);
+                    missing -= 1;
+                }
+                Turn::Late => break,
+                _ => {}
+            }
+        }
+        (summary, missing == 0)
+    }
+
+    /// The next thing that matters to the phase; the rest is dealt with here.
+    async fn turn(&mut self, until: Moment) -> Turn {
+        loop {
+            let input = if until == NEVER {
+                self.inputs.recv().await
+            } else {
+                let until = self.clock.instant(until);
+                tokio::time::timeout_at(until, self.inputs.recv()).await.unwrap_or(None)
+            };
+            return match input {
+                None => Turn::Late,
+                Some(Input::Users(users)) => Turn::Users(users),
+                Some(Input::Stop(stop)) => Turn::Stop(stop),
+                Some(Input::Report(report)) => match report {
+                    Report::Ready(users) => Turn::Ready(users),
+                    Report::InitFailed(message) => Turn::InitFailed(message),
+                    Report::Errand(ending) => Turn::Errand(ending),
+                    Report::Aborted(message) => Turn::Aborted(message),
+                    Report::Idle => Turn::Idle,
+                    Report::Finished(summary) => Turn::Finished(summary),
+                    Report::Made => {
+                        self.collector.made(1);
+                        continue;
+                    }
+                    Report::Window(second, window) => {
+                        let complete = self.collector.window(second, window);
+                        complete.into_iter().for_each(|window| self.emit(Event::Window(window)));
+                        continue;
+                    }
+                    Report::Log(lines) => {
+                        lines.into_iter().for_each(|line| self.emit(Event::Log(line)));
+                        continue;
+                    }
+                    Report::Snapshot(second, summary) => {
+                        let complete = self.collector.snapshot(second, summary);
+                        complete.into_iter().for_each(|summary| self.emit(Event::Snapshot(summary)));
+                        continue;
+                    }
+                },
+            };
+        }
+    }
+
+    fn command(&self, command: &Command) {
+        for worker in &self.workers {
+            // A worker that has ended needs no command.
+            let _ = worker.send(command.clone());
+        }
+    }
+
+    fn emit(&self, event: Event) {
+        // Nobody may be listening any more; the run still ends in order.
+        let _ = self.events.send(event);
+    }
+}

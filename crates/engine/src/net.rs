@@ -1,0 +1,393 @@
+//! HTTP for virtual users: each has its own connections and cookies, as a browser of its own would. A request that
+//! fails is data, not an error: it comes back as a response with the reason in it.
+
+mod batch;
+mod connection;
+mod cookies;
+mod dns;
+mod failure;
+mod names;
+mod samples;
+mod target;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod wire;
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONNECTION, COOKIE, HOST, HeaderValue, LOCATION, SET_COOKIE, USER_AGENT};
+use http::{HeaderMap, Method, StatusCode, Version, header};
+use http_body_util::Full;
+use model::plan::HttpSettings;
+use model::record::Level;
+use model::unit::Moment;
+
+use crate::alarm::{Alarm, Elapsed, Leash};
+use crate::clock::Clock;
+use crate::meter::Endpoint;
+use crate::tally::Tally;
+use crate::user::{Failure, Request, Response, Timings};
+use connection::{Answered, Connection, Progress};
+use cookies::Jar;
+use samples::{Hop, Samples};
+use target::{Target, Targets};
+use wire::Traffic;
+
+/// What all users of one worker share.
+pub(crate) struct Net {
+    tally: Rc<Tally>,
+    user_agent: Option<HeaderValue>,
+    targets: Targets,
+    samples: Samples,
+    resolver: dns::Resolver,
+    tls: OnceCell<Arc<rustls::ClientConfig>>,
+}
+
+impl Net {
+    pub(crate) fn new(tally: Rc<Tally>) -> Rc<Self> {
+        let user_agent = tally.meter.plan().http.user_agent.as_str();
+        let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
+        Rc::new(Self {
+            user_agent,
+            tally,
+            targets: Targets::default(),
+            samples: Samples::default(),
+            resolver: dns::Resolver::default(),
+            tls: OnceCell::new(),
+        })
+    }
+
+    fn settings(&self) -> &HttpSettings {
+        &self.tally.meter.plan().http
+    }
+
+    fn skip_verify(&self) -> bool {
+        self.settings().insecure_skip_tls_verify
+    }
+}
+
+/// The connections and cookies of one user.
+pub(crate) struct Client {
+    net: Rc<Net>,
+    idle: RefCell<Vec<Box<Connection>>>,
+    jar: RefCell<Jar>,
+    traffic: Rc<Traffic>,
+}
+
+/// One hop of a request: what is sent.
+struct Outgoing<'a> {
+    method: Method,
+    target: Rc<Target>,
+    headers: &'a HeaderMap,
+    body: Bytes,
+    cookies: &'a [(String, String, bool)],
+    keep_body: bool,
+}
+
+/// What came of a hop.
+struct Incoming {
+    answered: Result<Answered, Failure>,
+    timings: Timings,
+    remote: Option<std::net::SocketAddr>,
+    tls_version: Option<&'static str>,
+}
+
+impl Client {
+    pub(crate) fn new(net: Rc<Net>) -> Self {
+        let (idle, jar) = (RefCell::new(Vec::new()), RefCell::new(Jar::default()));
+        Self { net, idle, jar, traffic: Rc::default() }
+    }
+
+    /// An iteration begins.
+    pub(crate) fn begin_iteration(&self) {
+        if !self.net.settings().no_cookies_reset {
+            self.jar.borrow_mut().clear();
+        }
+    }
+
+    /// An iteration ended; returns the bytes sent and received in it.
+    pub(crate) fn end_iteration(&self) -> (u64, u64) {
+        if self.net.settings().no_vu_connection_reuse {
+            self.close();
+        }
+        self.traffic.take()
+    }
+
+    /// Closes all idle connections.
+    pub(crate) fn close(&self) {
+        self.idle.borrow_mut().clear();
+    }
+
+    /// Sends `request` and follows its redirects; `None` if the scenario cut it off.
+    pub(crate) async fn request(&self, request: Box<Request>, alarm: &mut Alarm, leash: &Leash) -> Option<Response> {
+        let settings = self.net.settings();
+        let meter = &self.net.tally.meter;
+        let named = request.name.as_deref().map(|name| meter.endpoint(name));
+        let mut request = request;
+        let mut target = match self.net.targets.at(&request.url, meter) {
+            Ok(target) => target,
+            Err(failure) => return Some(self.never_sent(&request, named, failure)),
+        };
+        let deadline = self.net.tally.clock.now() + request.timeout.unwrap_or(settings.timeout);
+        let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
+        let mut moved = false;
+        loop {
+            let outgoing = Outgoing {
+                method: request.method.clone(),
+                target: target.clone(),
+                headers: &request.headers,
+                body: request.body.clone(),
+                cookies: &request.cookies,
+                keep_body: request.keep_body,
+            };
+            let endpoint = named.unwrap_or(target.endpoint);
+            let mut incoming = self.hop(outgoing, endpoint, deadline, alarm, leash).await?;
+            let failure = self.sample(&request, endpoint, &mut incoming);
+            if let Ok(answered) = &incoming.answered {
+                self.store_cookies(&answered.head.headers, &target);
+                if let Some(next) = redirection(answered, &target) {
+                    match next.and_then(|url| self.net.targets.at(url.as_str(), meter)) {
+                        Err(failure) => incoming.answered = Err(failure),
+                        Ok(next) if redirects_left > 0 => {
+                            redirects_left -= 1;
+                            redirect(&mut request, answered.head.status, &target, &next);
+                            target = next;
+                            moved = true;
+                            continue;
+                        }
+                        Ok(_) if request.redirects.is_none() && settings.max_redirects > 0 => {
+                            let text = format!("stopped after {} redirects", settings.max_redirects);
+                            meter.log(Level::Warn, text);
+                        }
+                        Ok(_) => {}
+                    }
+                }
+            }
+            return Some(self.response(*request, &target, moved, incoming, failure));
+        }
+    }
+
+    /// One request and its answer, without its redirects.
+    async fn hop(
+        &self,
+        outgoing: Outgoing<'_>,
+        endpoint: Endpoint,
+        deadline: Moment,
+        alarm: &mut Alarm,
+        leash: &Leash,
+    ) -> Option<Incoming> {
+        let tally = &self.net.tally;
+        let progress = Progress::default();
+        let began = tally.clock.now();
+        let in_flight = tally.request_begins(began);
+        tally.meter.request_began(endpoint);
+        let answered = alarm.wait(self.send(&outgoing, &progress), deadline, leash).await;
+        let answered = match answered {
+            Ok(answered) => answered,
+            Err(Elapsed::Deadline) => Err(failure::timeout()),
+            Err(Elapsed::Cut) => return None,
+        };
+        let ended = tally.clock.now();
+        in_flight.end(ended);
+        let answered = answered.and_then(|answered| match answered.head.status {
+            StatusCode::SWITCHING_PROTOCOLS => Err(failure::other("unsupported response status: 101")),
+            _ => Ok(answered),
+        });
+        let timings = progress.timings(began, ended);
+        let (remote, tls_version) = (progress.remote.get(), progress.tls_version.get());
+        Some(Incoming { answered, timings, remote, tls_version })
+    }
+
+    async fn send(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
+        let reused = self.idle_connection(&outgoing.target).await;
+        // As Go's client does: a kept connection may have been closed by the service just now, which says nothing
+        // about the request, so that one which changes nothing is tried once more on a new connection.
+        let again = reused.is_some() && outgoing.body.is_empty() && outgoing.method.is_safe();
+        let mut connection = match reused {
+            Some(connection) => connection,
+            None => Connection::dial(&self.net, &outgoing.target, &self.traffic, progress).await?,
+        };
+        let mut answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
+        if again && answered.as_ref().is_err_and(|broken| !broken.answer_begun) {
+            connection = Connection::dial(&self.net, &outgoing.target, &self.traffic, progress).await?;
+            answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
+        }
+        let answered = answered.map_err(|broken| broken.failure)?;
+        if !self.net.settings().no_connection_reuse && connection.alive().await {
+            self.idle.borrow_mut().push(connection);
+        }
+        Ok(answered)
+    }
+
+    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Box<Connection>> {
+        loop {
+            let mut connection = {
+                let mut idle = self.idle.borrow_mut();
+                let position = idle.iter().rposition(|connection| connection.leads_to(target))?;
+                idle.swap_remove(position)
+            };
+            if connection.alive().await {
+                return Some(connection);
+            }
+        }
+    }
+
+    fn encode(&self, outgoing: &Outgoing<'_>) -> http::Request<Full<Bytes>> {
+        let mut request = http::Request::new(Full::new(outgoing.body.clone()));
+        *request.method_mut() = outgoing.method.clone();
+        *request.uri_mut() = outgoing.target.uri.clone();
+        let headers = request.headers_mut();
+        if !outgoing.headers.contains_key(HOST) {
+            headers.insert(HOST, outgoing.target.host_header.clone());
+        }
+        for (name, value) in outgoing.headers {
+            headers.append(name.clone(), value.clone());
+        }
+        if let Some(user_agent) = self.net.user_agent.as_ref().filter(|_| !headers.contains_key(USER_AGENT)) {
+            headers.insert(USER_AGENT, user_agent.clone());
+        }
+        if let Some(authorization) = outgoing.target.authorization.as_ref()
+            && !headers.contains_key(AUTHORIZATION)
+        {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(cookies) = self.cookie_header(outgoing, headers.get(COOKIE)) {
+            headers.insert(COOKIE, cookies);
+        }
+        if self.net.settings().no_connection_reuse {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        request
+    }
+
+    fn cookie_header(&self, outgoing: &Outgoing<'_>, own: Option<&HeaderValue>) -> Option<HeaderValue> {
+        let jar = self.jar.borrow();
+        if jar.is_empty() && outgoing.cookies.is_empty() {
+            return None;
+        }
+        let mut pairs: Vec<(String, String)> = jar.matching(&outgoing.target.url, Clock::calendar_seconds());
+        for (name, value, replace) in outgoing.cookies {
+            if *replace {
+                pairs.retain(|(known, _)| known != name);
+            }
+            pairs.push((name.clone(), value.clone()));
+        }
+        let own = own.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
+        let all: Vec<String> = own.into_iter().chain(pairs).collect();
+        HeaderValue::try_from(all.join("; ")).ok().filter(|value| !value.is_empty())
+    }
+
+    fn store_cookies(&self, headers: &HeaderMap, target: &Target) {
+        for header in headers.get_all(SET_COOKIE) {
+            if let Ok(header) = header.to_str() {
+                self.jar.borrow_mut().store(header, &target.url, Clock::calendar_seconds());
+            }
+        }
+    }
+
+    /// Adds the samples of a hop; returns why it failed.
+    fn sample(&self, request: &Request, endpoint: Endpoint, incoming: &mut Incoming) -> Option<Failure> {
+        let (status, proto, failure) = match &incoming.answered {
+            Ok(answered) => {
+                let status = answered.head.status.as_u16();
+                (status, protocol(answered.head.version), failure::status(status))
+            }
+            Err(failure) => (0, "", Some(failure.clone())),
+        };
+        self.net.samples.add(
+            &self.net.tally.meter,
+            &Hop {
+                base: request.tags,
+                endpoint,
+                method: &request.method,
+                status,
+                proto,
+                tls_version: incoming.tls_version,
+                failure: failure.as_ref(),
+                expected: request.expected.as_ref().map(|expected| expected.holds(status)),
+                timings: incoming.timings,
+            },
+        );
+        failure
+    }
+
+    fn never_sent(&self, request: &Request, named: Option<Endpoint>, failure: Failure) -> Response {
+        let meter = &self.net.tally.meter;
+        let endpoint = named.unwrap_or_else(|| meter.endpoint("invalid URL"));
+        meter.request_began(endpoint);
+        let mut incoming =
+            Incoming { answered: Err(failure), timings: Timings::default(), remote: None, tls_version: None };
+        let failure = self.sample(request, endpoint, &mut incoming);
+        Response {
+            status: 0,
+            url: request.url.clone(),
+            proto: "",
+            remote: None,
+            headers: HeaderMap::new(),
+            body: None,
+            cookies: Vec::new(),
+            timings: Timings::default(),
+            tls_version: None,
+            error: failure,
+        }
+    }
+
+    fn response(
+        &self,
+        request: Request,
+        target: &Target,
+        moved: bool,
+        incoming: Incoming,
+        failure: Option<Failure>,
+    ) -> Response {
+        let url = if moved { target.url.to_string() } else { request.url };
+        let jar = self.jar.borrow();
+        let cookies = if jar.is_empty() { Vec::new() } else { jar.matching(&target.url, Clock::calendar_seconds()) };
+        let Incoming { answered, timings, remote, tls_version } = incoming;
+        let (status, proto, headers, body, error) = match answered {
+            Ok(Answered { head, body }) => (head.status.as_u16(), protocol(head.version), head.headers, body, failure),
+            Err(failure) => (0, "", HeaderMap::new(), None, Some(failure)),
+        };
+        Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+    }
+}
+
+fn protocol(version: Version) -> &'static str {
+    if version == Version::HTTP_10 { "HTTP/1.0" } else { "HTTP/1.1" }
+}
+
+/// Where an answer sends the client, if it does.
+fn redirection(answered: &Answered, from: &Target) -> Option<Result<url::Url, Failure>> {
+    if !matches!(answered.head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = answered.head.headers.get(LOCATION)?;
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let url = from.url.join(&location);
+    Some(url.map_err(|error| failure::other(format!("failed to parse Location header \"{location}\": {error}"))))
+}
+
+/// Turns `request` into the one for the next hop: 307 and 308 repeat it, the others become a GET without a body.
+fn redirect(request: &mut Request, status: StatusCode, from: &Target, to: &Target) {
+    if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+        if request.method != Method::HEAD {
+            request.method = Method::GET;
+        }
+        request.body = Bytes::new();
+        for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING]
+        {
+            request.headers.remove(name);
+        }
+    }
+    if from.origin.host != to.origin.host {
+        for name in [AUTHORIZATION, COOKIE, HOST] {
+            request.headers.remove(name);
+        }
+        request.cookies.clear();
+    }
+}

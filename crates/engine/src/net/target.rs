@@ -1,0 +1,142 @@
+//! Where a request goes: its URL taken apart once, and remembered.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use foldhash::fast::FixedState;
+use http::{HeaderValue, Uri};
+use url::{Host, Url};
+
+use super::names;
+use crate::meter::{Endpoint, Meter};
+use crate::user::Failure;
+
+/// One end of connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) tls: bool,
+    pub(crate) host: Host<String>,
+    pub(crate) port: u16,
+}
+
+/// A URL taken apart.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) url: Url,
+    pub(crate) origin: Origin,
+    /// What the request line says: path and query.
+    pub(crate) uri: Uri,
+    pub(crate) host_header: HeaderValue,
+    /// From user and password in the URL.
+    pub(crate) authorization: Option<HeaderValue>,
+    /// The endpoint of requests that the script gives no name.
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Target {
+    fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
+        let wrong = |text: String| Failure { code: 1020, text };
+        let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let tls = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            scheme => return Err(wrong(format!("unsupported protocol scheme \"{scheme}\""))),
+        };
+        let host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
+        let port = url.port_or_known_default().unwrap_or(80);
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let uri = format!("{}{query}", url.path());
+        let uri = uri.parse().map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
+        let host_header = HeaderValue::try_from(authority).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let name = if meter.plan().http.group_names { names::grouped(&url) } else { names::plain(&url) };
+        Ok(Self {
+            authorization: authorization(&url),
+            origin: Origin { tls, host, port },
+            uri,
+            host_header,
+            endpoint: meter.endpoint(&name),
+            url,
+        })
+    }
+}
+
+/// `Authorization: Basic …` for user and password of the URL.
+fn authorization(url: &Url) -> Option<HeaderValue> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut plain = percent_decoded(url.username());
+    plain.push(b':');
+    plain.extend(percent_decoded(url.password().unwrap_or_default()));
+    HeaderValue::try_from(format!("Basic {}", base64(&plain))).ok()
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let hex = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        match text.as_bytes()[at] {
+            b'%' if hex(at + 1).is_some() => {
+                out.extend(hex(at + 1));
+                at += 3;
+            }
+            byte => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for position in 0..4 {
+            let sextet = (word >> (18 - 6 * position)) & 63;
+            out.push(if position <= chunk.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+/// The targets of one worker. Forgets all of them when there are too many, so that memory stays flat.
+#[derive(Default)]
+pub(crate) struct Targets {
+    known: RefCell<HashMap<String, Rc<Target>, FixedState>>,
+}
+
+impl Targets {
+    const MAX: usize = 1024;
+
+    pub(crate) fn at(&self, url: &str, meter: &Meter) -> Result<Rc<Target>, Failure> {
+        if let Some(known) = self.known.borrow().get(url) {
+            return Ok(known.clone());
+        }
+        let target = Rc::new(Target::parse(url, meter)?);
+        let mut known = self.known.borrow_mut();
+        if known.len() >= Self::MAX {
+            known.clear();
+        }
+        known.insert(url.to_owned(), target.clone());
+        Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_and_password_become_basic_authorization() {
+        let check =
+            |url: &str| authorization(&Url::parse(url).unwrap()).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(check("http://Aladdin:open%20sesame@h/").as_deref(), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
+        assert_eq!(check("http://a@h/").as_deref(), Some("Basic YTo="));
+        assert_eq!(check("http://h/"), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! TLS: the machine's trust roots (or those in `SSL_CERT_FILE`), or none at all if the plan says so.
+
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, ProtocolVersion, RootCertStore, SignatureScheme};
+
+/// The settings of all TLS connections of one worker. Sessions are not resumed: each user is a new client.
+pub(crate) fn config(skip_verify: bool) -> Arc<ClientConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("ring offers the default versions");
+    let mut config = if skip_verify {
+        let verifier = Arc::new(TakesAll(provider));
+        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+    } else {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        builder.with_root_certificates(roots).with_no_client_auth()
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.resumption = Resumption::disabled();
+    Arc::new(config)
+}
+
+/// A version in k6's words.
+pub(crate) fn version(version: Option<ProtocolVersion>) -> Option<&'static str> {
+    match version? {
+        ProtocolVersion::TLSv1_2 => Some("tls1.2"),
+        ProtocolVersion::TLSv1_3 => Some("tls1.3"),
+        _ => None,
+    }
+}
+
+/// Takes every certificate (`insecureSkipTLSVerify`), though not every signature.
+#[derive(Debug)]
+struct TakesAll(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for TakesAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,204 @@
+//! Who starts iterations, and when: one file per executor. What can be said without a clock is a pure function there;
+//! the rest drives the users of one worker, which holds every n-th user of each scenario.
+
+mod constant_arrival_rate;
+mod constant_vus;
+mod externally_controlled;
+mod per_vu_iterations;
+mod ramping_vus;
+mod shared_iterations;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use model::metric::MetricId;
+use model::plan::{Executor, Plan, Scenario};
+use model::unit::Moment;
+use tokio::sync::Notify;
+
+use crate::alarm::{Alarm, Leash, NEVER};
+use crate::crew::{Crew, Seat};
+use crate::user::Assignment;
+use constant_arrival_rate::Arrivals;
+
+/// What all workers know of one scenario together.
+pub(crate) struct Shared {
+    /// The next iteration's number within the test.
+    next: AtomicU64,
+    /// Parts that are not over yet.
+    parts: AtomicUsize,
+    arrivals: Arrivals,
+}
+
+impl Shared {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { next: AtomicU64::new(0), parts: AtomicUsize::new(workers), arrivals: Arrivals::new(workers) }
+    }
+
+    fn take_number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether the part that ends now is the last one.
+    fn part_ends(&self) -> bool {
+        self.parts.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}
+
+/// The number of users that is set from outside.
+#[derive(Default)]
+pub(crate) struct Steering {
+    wanted: Cell<u32>,
+    changed: Notify,
+}
+
+impl Steering {
+    pub(crate) fn set(&self, users: u32) {
+        self.wanted.set(users);
+        self.changed.notify_one();
+    }
+
+    /// Lets who waits for a change look at a stop.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// Which share of a scenario belongs to a worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) worker: usize,
+    pub(crate) workers: usize,
+    /// The worker that has user 0; differs between scenarios so that they spread evenly.
+    pub(crate) first: usize,
+}
+
+impl Share {
+    /// Which of `users` users are this worker's.
+    pub(crate) fn slots(self, users: u32) -> impl Iterator<Item = u32> {
+        let begin = (self.worker + self.workers - self.first % self.workers) % self.workers;
+        (begin..users as usize).step_by(self.workers).map(|slot| u32::try_from(slot).expect("below a u32"))
+    }
+}
+
+/// One worker's part of one scenario.
+pub(crate) struct Part {
+    pub(crate) scenario: Scenario,
+    pub(crate) assignment: Rc<Assignment>,
+    pub(crate) share: Share,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) crew: Rc<Crew>,
+    pub(crate) steering: Rc<Steering>,
+    /// When the scenario begins.
+    pub(crate) begin: Moment,
+}
+
+impl Part {
+    fn now(&self) -> Moment {
+        self.crew.tally.clock.now()
+    }
+
+    /// Iterations that were planned and will not be started.
+    fn drop_iterations(&self, count: u64) {
+        if count > 0 {
+            let meter = &self.crew.tally.meter;
+            meter.add(MetricId::DROPPED_ITERATIONS, count as f64, self.assignment.tags);
+            meter.window(|window| window.dropped += count);
+        }
+    }
+
+    /// Rests until `moment` or a stop, without holding a user.
+    async fn rest_until(&self, moment: Moment) {
+        self.rest_until_or(moment, || false).await;
+    }
+
+    /// The same, ending as well when `changed` once all are woken.
+    async fn rest_until_or(&self, moment: Moment, changed: impl Fn() -> bool) {
+        let leash = Rc::new(Leash::default());
+        self.crew.enlist(&leash);
+        Alarm::new(self.crew.tally.clock).rest_until(moment, &leash, changed).await;
+    }
+
+    fn take(&self, cut_at: Moment) -> Option<Seat> {
+        self.crew.take(self.scenario.graceful_stop, cut_at)
+    }
+
+    /// Lets `seat` loop until `until`, a stop, or the end of what `next` gives it.
+    async fn repeat(&self, seat: &mut Seat, until: Moment, mut next: impl FnMut() -> Option<u64>) {
+        let mut planned = Some(self.begin);
+        while !seat.leash.halted() && self.now() < until {
+            let Some(number) = next() else { break };
+            seat.iterate(&self.crew, &self.assignment, number, planned.take()).await;
+        }
+    }
+}
+
+/// Runs one worker's part of a scenario to its end.
+pub(crate) async fn run(part: Rc<Part>) {
+    let leash = Rc::new(Leash::default());
+    part.crew.enlist(&leash);
+    Alarm::new(part.crew.tally.clock).rest_until(part.begin, &leash, || false).await;
+    match &part.scenario.executor {
+        Executor::SharedIterations { vus, iterations, max_duration } => {
+            shared_iterations::run(&part, *vus, *iterations, part.begin + *max_duration).await;
+        }
+        Executor::PerVuIterations { vus, iterations, max_duration } => {
+            per_vu_iterations::run(&part, *vus, *iterations, part.begin + *max_duration).await;
+        }
+        Executor::ConstantVus { vus, duration } => constant_vus::run(&part, *vus, part.begin + *duration).await,
+        Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
+            ramping_vus::run(&part, &ramping_vus::Ramp::new(*start_vus, stages), *graceful_ramp_down).await;
+        }
+        Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => {
+            let plan = constant_arrival_rate::Rate { per_second: rate / time_unit.as_secs_f64(), duration: *duration };
+            constant_arrival_rate::run(&part, plan, *pre_allocated_vus, *max_vus, &leash).await;
+        }
+        Executor::ExternallyControlled { max_vus } => externally_controlled::run(&part, *max_vus).await,
+    }
+}
+
+/// How many users of each scenario are made ready before the load begins.
+fn ready_users(executor: &Executor) -> u32 {
+    match executor {
+        Executor::ConstantArrivalRate { pre_allocated_vus, .. } => *pre_allocated_vus,
+        Executor::ExternallyControlled { .. } => 0,
+        other => other.max_vus(),
+    }
+}
+
+/// From when until when a scenario may hold its users.
+fn span(scenario: &Scenario) -> (Moment, Moment) {
+    let begin = Moment::START + scenario.start_time;
+    (begin, scenario.executor.duration().map_or(NEVER, |duration| begin + duration + scenario.graceful_stop))
+}
+
+/// For each scenario the worker that has its user 0: behind the users of the earlier scenarios that it overlaps.
+pub(crate) fn first_workers(plan: &Plan, workers: usize) -> Vec<usize> {
+    let scenarios = &plan.scenarios;
+    let overlap = |a: &Scenario, b: &Scenario| span(a).0 < span(b).1 && span(b).0 < span(a).1;
+    let first = |index: usize| {
+        let earlier = scenarios[..index].iter().filter(|earlier| overlap(earlier, &scenarios[index]));
+        earlier.map(|earlier| ready_users(&earlier.executor) as usize).sum::<usize>() % workers
+    };
+    (0..scenarios.len()).map(first).collect()
+}
+
+/// How many users one worker must have ready: the most that its shares of the scenarios may hold at once.
+pub(crate) fn users_needed(plan: &Plan, worker: usize, workers: usize) -> u32 {
+    let firsts = first_workers(plan, workers);
+    let users = |(scenario, first): (&Scenario, &usize)| {
+        let share = Share { worker, workers, first: *first };
+        (span(scenario), share.slots(ready_users(&scenario.executor)).count())
+    };
+    let held: Vec<_> = plan.scenarios.iter().zip(&firsts).map(users).collect();
+    let at = |moment: Moment| {
+        let holding = held.iter().filter(|((from, to), _)| *from <= moment && moment < *to);
+        holding.map(|(_, users)| users).sum::<usize>()
+    };
+    let most = held.iter().map(|((from, _), _)| at(*from)).max().unwrap_or(0);
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
