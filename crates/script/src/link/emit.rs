@@ -129,14 +129,17 @@ impl Emitter<'_> {
         let parsed = &self.graph.files[self.file].parsed;
         let spot = Spot::new(&parsed.path, &parsed.source, offset);
         let Part::Name(name) = part else { unreachable!("a namespace always resolves") };
-        let available = match target {
-            Target::File(file) => self.graph.names(*file).into_iter().collect::<Vec<_>>().join(", "),
-            Target::Builtin(module) => self.graph.builtins[module].join(", "),
+        let names: Vec<String> = match target {
+            Target::File(file) => self.graph.names(*file).into_iter().collect(),
+            Target::Builtin(module) => {
+                ["default"].iter().chain(self.graph.builtins[module]).map(|&n| n.to_owned()).collect()
+            }
         };
         let message = match found {
             Found::Ambiguous => format!("`{specifier}` exports `{name}` twice, from different files"),
-            _ if available.is_empty() => format!("`{specifier}` has no export `{name}`: it exports nothing"),
-            _ => format!("`{specifier}` has no export `{name}`: it exports {available}"),
+            _ if names.contains(name) => format!("`{specifier}` exports `{name}` only from a circle of files"),
+            _ if names.is_empty() => format!("`{specifier}` has no export `{name}`: it exports nothing"),
+            _ => format!("`{specifier}` has no export `{name}`: it exports {}", names.join(", ")),
         };
         LinkError::Import { spot, message }
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use rquickjs::context::EvalOptions;
+use rquickjs::loader::{BuiltinLoader, BuiltinResolver};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Module as NativeModule, Object, Runtime, Value};
 
 use crate::link::{BuiltinCheck, Bundle, Import, LinkError, link};
@@ -85,7 +86,7 @@ pub(super) fn link_files(files: &Files, entry: &str) -> Result<Bundle, LinkError
 
 /// Runs a bundle.
 pub(super) fn run(bundle: &Bundle) -> Outcome {
-    in_engine(|ctx| {
+    in_engine(&Runtime::new().unwrap(), |ctx| {
         let builtins = Object::new(ctx.clone())?;
         for (name, _, source) in BUILTINS {
             let (module, _) = NativeModule::declare(ctx.clone(), name, source)?.eval()?;
@@ -111,26 +112,24 @@ pub(super) fn run(bundle: &Bundle) -> Outcome {
 
 /// Runs the files as the engine's own modules.
 pub(super) fn run_native(files: &Files, entry: &str) -> Outcome {
-    in_engine(|ctx| {
-        for (name, _, source) in BUILTINS {
-            NativeModule::declare(ctx.clone(), name, source)?;
-        }
-        let mut main = None;
-        for (path, source) in files {
-            let module = NativeModule::declare(ctx.clone(), path.as_str(), source.as_str())?;
-            if path == entry {
-                main = Some(module);
-            }
-        }
-        let (module, promise) = main.expect("the entry is one of the files").eval()?;
+    let mut resolver = BuiltinResolver::default();
+    let mut loader = BuiltinLoader::default();
+    let builtins = BUILTINS.iter().map(|&(name, _, source)| (name, source));
+    for (path, source) in files.iter().map(|(path, source)| (path.as_str(), source.as_str())).chain(builtins) {
+        resolver.add_module(path);
+        loader.add_module(path, source);
+    }
+    let runtime = Runtime::new().unwrap();
+    runtime.set_loader(resolver, loader);
+    in_engine(&runtime, |ctx| {
+        let (module, promise) = NativeModule::declare(ctx.clone(), entry, files[entry].as_str())?.eval()?;
         promise.finish::<()>()?;
         module.namespace()
     })
 }
 
-fn in_engine(body: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Object<'js>>) -> Outcome {
-    let runtime = Runtime::new().unwrap();
-    let context = Context::full(&runtime).unwrap();
+fn in_engine(runtime: &Runtime, body: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Object<'js>>) -> Outcome {
+    let context = Context::full(runtime).unwrap();
     context.with(|ctx| {
         ctx.eval::<(), _>(PRELUDE).unwrap();
         let (mut error, mut stack) = (None, String::new());
