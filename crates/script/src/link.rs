@@ -4,7 +4,13 @@
 use std::io;
 use std::path::Path;
 
+mod edit;
+mod emit;
 mod error;
+mod graph;
+mod parse;
+mod resolve;
+mod uses;
 
 pub use error::{LinkError, Spot};
 
@@ -76,7 +82,15 @@ pub fn link(
     read: &dyn Fn(&Path) -> io::Result<String>,
     builtins: &dyn Fn(&str) -> BuiltinCheck,
 ) -> Result<Bundle, LinkError> {
-    let _ = (read, builtins);
-    let source = io::Error::other("linking is being built");
-    Err(LinkError::FileMissing { path: entry.to_owned(), importer: None, source })
+    let graph = graph::load(entry, read, builtins)?;
+    let mut positions = vec![0; graph.files.len()];
+    for (position, &file) in graph.order.iter().enumerate() {
+        positions[file] = position;
+    }
+    let modules =
+        graph.order.iter().map(|&file| emit::emit(&graph, file, &positions)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Bundle { modules, entry: positions[0] })
 }
+
+#[cfg(test)]
+mod tests;

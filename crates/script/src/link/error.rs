@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A place in a source file, with the line it is on. Displays as `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,18 @@ impl Spot {
     }
 }
 
+impl Spot {
+    /// A file as a whole: its beginning, without an excerpt.
+    pub(super) fn file(path: &str) -> Self {
+        Self { path: path.to_owned(), line: 1, column: 1, excerpt: String::new() }
+    }
+
+    /// The excerpt on lines of its own, for the end of a message.
+    fn below(&self) -> String {
+        if self.excerpt.is_empty() { String::new() } else { format!("\n{}", self.excerpt) }
+    }
+}
+
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.path, self.line, self.column)
@@ -52,17 +64,17 @@ impl fmt::Display for Spot {
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// A file cannot be read.
-    #[error("cannot read {}{}", path.display(), importer.as_ref().map_or(String::new(), |spot| format!(", imported at {spot}\n{}", spot.excerpt)))]
+    #[error("{}", cannot_read(path, importer.as_deref()))]
     FileMissing {
         /// The file.
         path: PathBuf,
         /// Where it is imported; `None` for the script itself.
-        importer: Option<Spot>,
+        importer: Option<Box<Spot>>,
         /// What the system said.
         source: io::Error,
     },
     /// The text is not JavaScript.
-    #[error("{spot}: syntax error: {message}\n{}", spot.excerpt)]
+    #[error("{spot}: syntax error: {message}{}", spot.below())]
     Syntax {
         /// Where.
         spot: Spot,
@@ -70,7 +82,7 @@ pub enum LinkError {
         message: String,
     },
     /// An import that leads nowhere: an unknown module, a bare name, a name that the module does not export.
-    #[error("{spot}: {message}\n{}", spot.excerpt)]
+    #[error("{spot}: {message}{}", spot.below())]
     Import {
         /// Where.
         spot: Spot,
@@ -78,11 +90,17 @@ pub enum LinkError {
         message: String,
     },
     /// JavaScript, but a part of it or of k6 that is not supported yet.
-    #[error("{spot}: {message}\n{}", spot.excerpt)]
+    #[error("{spot}: {message}{}", spot.below())]
     Unsupported {
         /// Where.
         spot: Spot,
         /// What is not supported, and what to do instead.
         message: String,
     },
+}
+
+fn cannot_read(path: &Path, importer: Option<&Spot>) -> String {
+    let hint = if path.extension().is_none() { " (the extension must be written out)" } else { "" };
+    let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}{}", spot.below()));
+    format!("cannot read {}{hint}{from}", path.display())
 }
