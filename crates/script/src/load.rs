@@ -126,8 +126,8 @@ impl Loaded {
         Ok((plan, self.warnings.iter().cloned().chain(warnings).collect()))
     }
 
-    /// Makes the users of one run. `plan` is the one whose metrics the meters know.
-    pub fn factory(&self, _plan: &Arc<Plan>) -> Arc<dyn UserFactory> {
+    /// Makes the users of one run: what `setup()` returns is kept for this run alone.
+    pub fn factory(&self) -> Arc<dyn UserFactory> {
         Arc::new(ScriptUsers::new(self.world.clone()))
     }
 }

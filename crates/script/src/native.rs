@@ -10,10 +10,11 @@ mod engine;
 mod fiber;
 mod fields;
 
-pub use bytes::{copy_bytes, is_binary};
-pub use engine::{Engine, EngineError, Isolation, Lane};
-pub use fiber::{Fiber, STACK_BYTES_DEFAULT, STACK_BYTES_MIN, StackPool, Step, ask, is_cancelled, unwind};
-pub use fields::FieldsError;
+pub(crate) use bytes::{copy_bytes, is_binary};
+pub use engine::Isolation;
+pub(crate) use engine::{Engine, EngineError, Lane};
+pub(crate) use fiber::{Fiber, StackPool, Step, ask, is_cancelled, unwind};
+pub use fiber::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 
 /// Marks a type without JavaScript values in it as something that a JavaScript object may hold.
 macro_rules! holds_no_javascript {

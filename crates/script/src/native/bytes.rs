@@ -4,7 +4,7 @@ use rquickjs::{ArrayBuffer, Value};
 use rquickjs_sys as qjs;
 
 /// The bytes of an ArrayBuffer or a Uint8Array; `None` for anything else, and for detached ones.
-pub fn copy_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
+pub(crate) fn copy_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
     let object = value.as_object()?;
     if let Some(array) = object.as_typed_array::<u8>() {
         // SAFETY: no script code runs while the slice is copied.
@@ -21,7 +21,7 @@ pub fn copy_bytes(value: &Value<'_>) -> Option<Vec<u8>> {
 }
 
 /// Whether it is an ArrayBuffer or any view of one.
-pub fn is_binary(value: &Value<'_>) -> bool {
+pub(crate) fn is_binary(value: &Value<'_>) -> bool {
     let raw = value.as_raw();
     // SAFETY: the three only read the class of the value.
     unsafe { qjs::JS_IsArrayBuffer(raw) || qjs::JS_IsDataView(raw) || qjs::JS_GetTypedArrayType(raw) >= 0 }

@@ -26,7 +26,7 @@ pub enum Isolation {
 
 /// An engine could not be made.
 #[derive(Debug, thiserror::Error)]
-pub enum EngineError {
+pub(crate) enum EngineError {
     /// Users cannot share it.
     #[error(transparent)]
     Fields(#[from] FieldsError),
@@ -36,7 +36,7 @@ pub enum EngineError {
 }
 
 /// A JavaScript engine. Everything that holds its values must be gone before it is.
-pub struct Engine {
+pub(crate) struct Engine {
     context: Context,
     /// `None` in an engine that is not shared.
     fields: Option<Fields>,
@@ -47,7 +47,7 @@ impl Engine {
     ///
     /// # Errors
     /// If it shall be shared and cannot be, or does not start.
-    pub fn new(isolation: Isolation) -> Result<Self, EngineError> {
+    pub(crate) fn new(isolation: Isolation) -> Result<Self, EngineError> {
         let fields = match isolation {
             Isolation::Shared => Some(Fields::get()?),
             Isolation::Full => None,
@@ -60,13 +60,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Whether it can hold more than one user.
-    pub fn is_shared(&self) -> bool {
-        self.fields.is_some()
-    }
-
     /// Runs `f` on the thread's own stack. Not to be called by code that runs in a fiber: it uses [`Self::inside`].
-    pub fn with<R>(&self, f: impl for<'js> FnOnce(&Ctx<'js>) -> R) -> R {
+    pub(crate) fn with<R>(&self, f: impl for<'js> FnOnce(&Ctx<'js>) -> R) -> R {
         let here = 0u8;
         let lowest = ((&raw const here) as usize).saturating_sub(THREAD_STACK_BYTES);
         limit_stack(self.raw_runtime(), lowest);
@@ -82,20 +77,23 @@ impl Engine {
     }
 
     /// Calls `track` when a promise is rejected that nobody handles (false), and when somebody does after all (true).
-    pub fn track_rejections(&self, track: impl for<'js> Fn(&Ctx<'js>, &Value<'js>, &Value<'js>, bool) + 'static) {
+    pub(crate) fn track_rejections(
+        &self,
+        track: impl for<'js> Fn(&Ctx<'js>, &Value<'js>, &Value<'js>, bool) + 'static,
+    ) {
         let tracker: rquickjs::runtime::RejectionTracker =
             Box::new(move |ctx, promise, reason, is_handled| track(&ctx, &promise, &reason, is_handled));
         self.context.runtime().set_host_promise_rejection_tracker(Some(tracker));
     }
 
     /// Collects cyclic garbage.
-    pub fn collect(&self) {
+    pub(crate) fn collect(&self) {
         // SAFETY: values on suspended stacks own counted references, so the collector needs to see none of them.
         unsafe { qjs::JS_RunGC(self.raw_runtime()) }
     }
 
     /// Bytes in use and objects alive. Walks the whole heap.
-    pub fn usage(&self) -> (i64, i64) {
+    pub(crate) fn usage(&self) -> (i64, i64) {
         // SAFETY: the struct is plain numbers that the call fills in.
         unsafe {
             let mut usage: qjs::JSMemoryUsage = std::mem::zeroed();
@@ -144,34 +142,29 @@ unsafe extern "C" fn on_interrupt(_: *mut JSRuntime, _: *mut c_void) -> c_int {
 }
 
 /// The place of one user in an engine.
-pub struct Lane {
+pub(crate) struct Lane {
     saved: Option<Box<Saved>>,
     engine: Rc<Engine>,
 }
 
 impl Lane {
     /// A lane with globals of its own.
-    pub fn new(engine: &Rc<Engine>) -> Self {
+    pub(crate) fn new(engine: &Rc<Engine>) -> Self {
         let context = engine.raw_context();
         // SAFETY: no user is entered while one is made: `enter` does not nest.
         let saved = engine.fields.map(|fields| unsafe { fields.new_state(context) });
         Self { saved, engine: engine.clone() }
     }
 
-    /// The engine it is in.
-    pub fn engine(&self) -> &Rc<Engine> {
-        &self.engine
-    }
-
     /// Runs `f` as this user. Does not nest.
-    pub fn enter<R>(&mut self, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn enter<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let (Some(fields), Some(saved)) = (self.engine.fields, self.saved.as_mut()) else { return f() };
         let _leave = Leave::new(fields, self.engine.raw_context(), saved);
         f()
     }
 
     /// Drops the promise jobs that are pending, unrun.
-    pub fn drop_jobs(&mut self) {
+    pub(crate) fn drop_jobs(&mut self) {
         let context = self.engine.raw_context();
         match self.saved.as_mut() {
             // SAFETY: the state was made for this context and is not entered, since we hold it mutably.

@@ -42,19 +42,19 @@ struct Running {
 }
 
 /// Stacks that are not in use.
-pub struct StackPool {
+pub(crate) struct StackPool {
     bytes: usize,
     free: RefCell<Vec<DefaultStack>>,
 }
 
 impl StackPool {
     /// A pool of stacks of this size.
-    pub fn new(bytes: usize) -> Rc<Self> {
+    pub(crate) fn new(bytes: usize) -> Rc<Self> {
         Rc::new(Self { bytes: bytes.max(STACK_BYTES_MIN), free: RefCell::default() })
     }
 
     /// Bytes of each stack.
-    pub fn stack_bytes(&self) -> usize {
+    pub(crate) fn stack_bytes(&self) -> usize {
         self.bytes
     }
 
@@ -65,7 +65,7 @@ impl StackPool {
 }
 
 /// What a fiber did.
-pub enum Step {
+pub(crate) enum Step {
     /// It asks for something.
     Asks(Ask),
     /// It is over.
@@ -73,7 +73,7 @@ pub enum Step {
 }
 
 /// Code on a stack of its own.
-pub struct Fiber {
+pub(crate) struct Fiber {
     coroutine: Option<Coroutine<Answer, Ask, Ending, DefaultStack>>,
     running: *const Running,
     pool: Rc<StackPool>,
@@ -84,7 +84,7 @@ impl Fiber {
     ///
     /// # Errors
     /// If there is no memory for its stack.
-    pub fn new(
+    pub(crate) fn new(
         pool: &Rc<StackPool>,
         engine: Rc<Engine>,
         body: impl for<'js> FnOnce(&Ctx<'js>, Answer) -> Ending + 'static,
@@ -105,7 +105,7 @@ impl Fiber {
     ///
     /// # Panics
     /// If it is over.
-    pub fn resume(&mut self, answer: Answer) -> Step {
+    pub(crate) fn resume(&mut self, answer: Answer) -> Step {
         let coroutine = self.coroutine.as_mut().expect("a fiber that is over is not resumed");
         let outer = RUNNING.replace(self.running);
         let result = coroutine.resume(answer);
@@ -121,7 +121,7 @@ impl Fiber {
     }
 
     /// Whether it is suspended in the middle of something.
-    pub fn is_suspended(&self) -> bool {
+    pub(crate) fn is_suspended(&self) -> bool {
         self.coroutine.as_ref().is_some_and(|coroutine| coroutine.started() && !coroutine.done())
     }
 }
@@ -130,7 +130,7 @@ impl Fiber {
 ///
 /// # Errors
 /// A TypeError where nothing can be waited for; an error that scripts cannot catch when the user is cancelled.
-pub fn ask(ctx: &Ctx<'_>, ask: Ask) -> Result<Answer, Error> {
+pub(crate) fn ask(ctx: &Ctx<'_>, ask: Ask) -> Result<Answer, Error> {
     let pointer = RUNNING.get();
     if pointer.is_null() {
         return Err(Exception::throw_type(ctx, "this call waits for something, which is not possible here"));
@@ -150,14 +150,14 @@ pub fn ask(ctx: &Ctx<'_>, ask: Ask) -> Result<Answer, Error> {
 }
 
 /// Whether the fiber that runs was cancelled.
-pub fn is_cancelled() -> bool {
+pub(crate) fn is_cancelled() -> bool {
     let pointer = RUNNING.get();
     // SAFETY: as in `ask`.
     !pointer.is_null() && unsafe { &*pointer }.cancelled.get()
 }
 
 /// Throws what no `catch` and no `finally` of a script sees.
-pub fn unwind(ctx: &Ctx<'_>) -> Error {
+pub(crate) fn unwind(ctx: &Ctx<'_>) -> Error {
     let _ = Exception::throw_internal(ctx, "interrupted");
     let error = ctx.catch();
     // SAFETY: the value is an error object that was just made.
