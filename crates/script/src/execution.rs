@@ -1,0 +1,189 @@
+//! One iteration of a user, as it runs in its fiber: begin, call, wait for promises, and say how it ended.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use engine::meter::TagSet;
+use engine::user::{Answer, Assignment, Ending};
+use model::record::Level;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Value};
+
+use crate::host::{Host, Seat};
+use crate::native;
+use crate::thrown::Thrown;
+
+/// What the iterations of a user are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Calls of the function that the scenario names.
+    Scenario,
+    /// One call of `setup`, whose result is kept for everybody.
+    Setup,
+    /// One call of `teardown`.
+    Teardown,
+}
+
+/// What a user keeps from one iteration to the next.
+pub(crate) struct Life {
+    role: Role,
+    exports: Persistent<Object<'static>>,
+    own: Persistent<Object<'static>>,
+    /// The function of the assignment that it was looked up for.
+    exec: RefCell<Option<Persistent<Function<'static>>>>,
+    /// Setup data, decoded.
+    data: RefCell<Option<Persistent<Value<'static>>>>,
+    /// Environment of the scenario before.
+    overlaid: RefCell<BTreeMap<String, String>>,
+    host: Rc<Host>,
+    seat: Rc<Seat>,
+}
+
+impl Life {
+    pub(crate) fn new(
+        role: Role,
+        exports: Persistent<Object<'static>>,
+        own: Persistent<Object<'static>>,
+        host: Rc<Host>,
+        seat: Rc<Seat>,
+    ) -> Rc<Self> {
+        let (exec, data, overlaid) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Rc::new(Self { role, exports, own, exec, data, overlaid, host, seat })
+    }
+
+    /// Runs one iteration.
+    pub(crate) fn iterate(&self, ctx: &Ctx<'_>, answer: Answer) -> Ending {
+        let Answer::Begin(assignment, iteration) = answer else { return Ending::Interrupted };
+        let result = self.run(ctx, &assignment, iteration);
+        let rejections = self.seat.rejections.take();
+        if native::is_cancelled() {
+            ctx.catch();
+            return Ending::Interrupted;
+        }
+        if let Some(ending) = self.seat.ending.take() {
+            ctx.catch();
+            return ending;
+        }
+        let thrown = result.err().map(|error| Thrown::catch(ctx, &error));
+        let thrown = thrown.map(|thrown| (thrown.headline.clone(), thrown.to_string()));
+        let others = rejections.into_iter().map(|(_, text)| {
+            let text = format!("uncaught in a promise: {text}");
+            (text.clone(), text)
+        });
+        let mut all = thrown.into_iter().chain(others);
+        let Some((headline, text)) = all.next() else { return Ending::Completed };
+        self.host.meter.log(Level::Error, text);
+        all.for_each(|(_, text)| self.host.meter.log(Level::Error, text));
+        Ending::Threw(headline)
+    }
+
+    fn run(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>, iteration: u64) -> Result<()> {
+        let function = self.begin(ctx, assignment, iteration)?;
+        let result: Value<'_> = match self.role {
+            Role::Setup => function.call(())?,
+            Role::Scenario | Role::Teardown => function.call((self.data(ctx)?,))?,
+        };
+        let result = self.settle(ctx, result)?;
+        if self.role == Role::Setup {
+            self.keep(ctx, result)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the seat ready, and finds the function to call.
+    fn begin<'js>(&self, ctx: &Ctx<'js>, assignment: &Rc<Assignment>, iteration: u64) -> Result<Function<'js>> {
+        let seat = &self.seat;
+        let is_new = !seat.assignment.borrow().as_ref().is_some_and(|before| Rc::ptr_eq(before, assignment));
+        if is_new {
+            self.assign(ctx, assignment)?;
+        }
+        ctx.globals().set("__ITER", seat.begun.get())?;
+        seat.begun.set(seat.begun.get() + 1);
+        seat.begun_in_scenario.set(seat.begun_in_scenario.get() + 1);
+        seat.iteration_in_test.set(iteration);
+        seat.tags.set(seat.root_tags.get());
+        let exec = self.exec.borrow().clone().expect("it was looked up with the assignment");
+        exec.restore(ctx)
+    }
+
+    /// Changes to another scenario.
+    fn assign(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>) -> Result<()> {
+        let seat = &self.seat;
+        let exports = self.exports.clone().restore(ctx)?;
+        let name = match self.role {
+            Role::Scenario => assignment.exec.as_str(),
+            Role::Setup => "setup",
+            Role::Teardown => "teardown",
+        };
+        let value: Value<'_> = exports.get(name)?;
+        let Some(function) = value.as_function() else {
+            return Err(Exception::throw_type(ctx, &format!("the script exports no function '{name}'")));
+        };
+        self.exec.replace(Some(Persistent::save(ctx, function.clone())));
+        seat.assignment.replace(Some(assignment.clone()));
+        seat.begun_in_scenario.set(0);
+        let path: Rc<str> = match self.role {
+            Role::Scenario => "".into(),
+            Role::Setup => "::setup".into(),
+            Role::Teardown => "::teardown".into(),
+        };
+        let tags: TagSet = assignment.tags;
+        seat.root_tags.set(if path.is_empty() { tags } else { self.host.group_tags(tags, &path) });
+        seat.group.replace(path);
+        let env: BTreeMap<_, _> = assignment.env.iter().cloned().collect();
+        let before = self.overlaid.replace(env.clone());
+        if before != env {
+            let overlay: Function<'_> = self.own.clone().restore(ctx)?.get("overlay")?;
+            overlay.call::<_, ()>((object(ctx, &before)?, object(ctx, &env)?))?;
+        }
+        Ok(())
+    }
+
+    /// What `setup()` returned, decoded once for this user.
+    fn data<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        if let Some(data) = self.data.borrow().as_ref() {
+            return data.clone().restore(ctx);
+        }
+        let Some(Some(json)) = self.host.setup_data.get() else { return Ok(Value::new_undefined(ctx.clone())) };
+        let data = ctx.json_parse(json.as_str())?;
+        self.data.replace(Some(Persistent::save(ctx, data.clone())));
+        Ok(data)
+    }
+
+    /// Keeps what `setup()` returned, as JSON.
+    fn keep<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Result<()> {
+        let encode: Function<'js> = self.own.clone().restore(ctx)?.get("encode")?;
+        let json: Option<String> = encode.call((value,))?;
+        // A second setup in one run would be the engine's mistake; the first stays.
+        let _ = self.host.setup_data.set(json);
+        Ok(())
+    }
+
+    /// Runs promise jobs until there are none, and gives what `value` came to. A promise that nothing settles any more
+    /// ends the iteration.
+    fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Result<Value<'js>> {
+        let is_over = || native::is_cancelled() || self.seat.ending.borrow().is_some();
+        while !is_over() && ctx.execute_pending_job() {}
+        let Some(promise) = value.as_promise().filter(|_| !is_over()) else { return Ok(value) };
+        // Whoever awaits it is us, so its rejection is not unhandled.
+        let is_it = |known: &Persistent<Value<'static>>| known.clone().restore(ctx).is_ok_and(|known| known == value);
+        self.seat.rejections.borrow_mut().retain(|(known, _)| !is_it(known));
+        match promise.state() {
+            PromiseState::Pending => Ok(Value::new_undefined(ctx.clone())),
+            PromiseState::Resolved | PromiseState::Rejected => result_of(promise),
+        }
+    }
+}
+
+fn result_of<'js>(promise: &Promise<'js>) -> Result<Value<'js>> {
+    promise.result().expect("the promise is settled")
+}
+
+fn object<'js>(ctx: &Ctx<'js>, pairs: &BTreeMap<String, String>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for (key, value) in pairs {
+        object.set(key, value)?;
+    }
+    Ok(object)
+}

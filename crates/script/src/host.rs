@@ -1,0 +1,233 @@
+//! What host functions work with: the world that all users share, the host of one realm, and the seat of one user.
+//! Holds no sockets and no clock but the one it is given.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use engine::meter::{Meter, TagSet};
+use engine::user::{Assignment, Ending, ExpectedStatuses};
+use model::metric::Metric;
+use rquickjs::{Ctx, Exception, Persistent, Result, Value};
+
+use crate::link::Bundle;
+use crate::native::{self, Isolation};
+
+/// Tells the time since some moment before the run; `group_duration` is measured with it.
+pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+/// What all users of all workers share. Nothing of it changes once the script is loaded.
+pub(crate) struct World {
+    /// The script.
+    pub(crate) bundle: Bundle,
+    /// Paths given to `open` are relative to this folder.
+    pub(crate) folder: PathBuf,
+    /// `__ENV`.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Whether users share engines.
+    pub(crate) isolation: Isolation,
+    /// Virtual stack of each user.
+    pub(crate) stack_bytes: usize,
+    /// For durations of groups; without it there are none.
+    pub(crate) clock: Option<Clock>,
+    /// Files that `open` has read.
+    pub(crate) files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
+    /// Elements of each SharedArray, as JSON.
+    pub(crate) arrays: Mutex<HashMap<String, Arc<[String]>>>,
+}
+
+/// The JSON of what `setup()` returned; `None` inside if it returned nothing.
+pub(crate) type SetupData = Arc<OnceLock<Option<String>>>;
+
+/// What the host functions of one realm share.
+pub(crate) struct Host {
+    pub(crate) world: Arc<World>,
+    pub(crate) meter: Rc<Meter>,
+    pub(crate) setup_data: SetupData,
+    /// Metrics that the script creates; only while it is loaded, later the plan knows them.
+    pub(crate) created: Option<RefCell<Vec<Metric>>>,
+    /// Texts of files, one string for all users of the realm.
+    pub(crate) texts: RefCell<HashMap<PathBuf, Persistent<Value<'static>>>>,
+    groups: RefCell<HashMap<(TagSet, Rc<str>), TagSet>>,
+    seat: RefCell<Option<Rc<Seat>>>,
+}
+
+/// Where a user is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// In its init code.
+    Init,
+    /// In an iteration, `setup` or `teardown`.
+    Iteration,
+}
+
+/// What host functions know of the user who runs.
+pub(crate) struct Seat {
+    /// Its number.
+    pub(crate) vu: u32,
+    pub(crate) phase: Cell<Phase>,
+    /// Iterations that it has begun.
+    pub(crate) begun: Cell<u64>,
+    /// Iterations that it has begun in its scenario.
+    pub(crate) begun_in_scenario: Cell<u64>,
+    /// Number of the iteration in the test.
+    pub(crate) iteration_in_test: Cell<u64>,
+    pub(crate) assignment: RefCell<Option<Rc<Assignment>>>,
+    /// Path of the group it is in, in k6's form; empty outside of groups.
+    pub(crate) group: RefCell<Rc<str>>,
+    /// Tags of samples outside of groups.
+    pub(crate) root_tags: Cell<TagSet>,
+    /// Tags of samples now.
+    pub(crate) tags: Cell<TagSet>,
+    /// Statuses expected of responses unless a request says otherwise; `None` does not judge them.
+    pub(crate) expected: RefCell<Option<ExpectedStatuses>>,
+    /// How the iteration ends, if the script has decided it.
+    pub(crate) ending: RefCell<Option<Ending>>,
+    /// Rejected promises that nobody has handled yet, and why they were rejected.
+    pub(crate) rejections: RefCell<Vec<(Persistent<Value<'static>>, String)>>,
+}
+
+impl Host {
+    /// A host whose users write to `meter`.
+    pub(crate) fn new(world: Arc<World>, meter: Rc<Meter>, setup_data: SetupData) -> Self {
+        let (texts, groups) = (RefCell::default(), RefCell::default());
+        Self { world, meter, setup_data, created: None, texts, groups, seat: RefCell::new(None) }
+    }
+
+    /// Makes `seat` the one whose code runs.
+    pub(crate) fn sit(&self, seat: &Rc<Seat>) {
+        self.seat.replace(Some(seat.clone()));
+    }
+
+    /// The user whose code runs.
+    pub(crate) fn seat(&self) -> Rc<Seat> {
+        self.seat.borrow().clone().expect("script code runs only for a user")
+    }
+
+    /// The user whose code runs, if it is beyond its init code.
+    ///
+    /// # Errors
+    /// A TypeError that names `what` otherwise.
+    pub(crate) fn seat_in_iteration(&self, ctx: &Ctx<'_>, what: &str) -> Result<Rc<Seat>> {
+        let seat = self.seat();
+        match seat.phase.get() {
+            Phase::Iteration => Ok(seat),
+            Phase::Init => {
+                let hint = "call it in an iteration, in setup() or in teardown()";
+                Err(Exception::throw_type(ctx, &format!("{what} is not possible in the init code: {hint}")))
+            }
+        }
+    }
+
+    /// # Errors
+    /// A TypeError that names `what` if the user is beyond its init code.
+    pub(crate) fn in_init(&self, ctx: &Ctx<'_>, what: &str) -> Result<Rc<Seat>> {
+        let seat = self.seat();
+        match seat.phase.get() {
+            Phase::Init => Ok(seat),
+            Phase::Iteration => {
+                Err(Exception::throw_type(ctx, &format!("{what} is only possible in the init code of the script")))
+            }
+        }
+    }
+
+    /// `base` with the `group` tag.
+    pub(crate) fn group_tags(&self, base: TagSet, path: &Rc<str>) -> TagSet {
+        let mut groups = self.groups.borrow_mut();
+        *groups.entry((base, path.clone())).or_insert_with(|| self.meter.tags(base, &[("group", path)]))
+    }
+
+    /// `base` with the tags of a script's object.
+    ///
+    /// # Errors
+    /// A TypeError for values that are neither text nor number nor boolean.
+    pub(crate) fn script_tags<'js>(&self, ctx: &Ctx<'js>, base: TagSet, tags: &Value<'js>) -> Result<TagSet> {
+        let pairs = tag_pairs(ctx, tags)?;
+        if pairs.is_empty() {
+            return Ok(base);
+        }
+        let pairs: Vec<_> = pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        Ok(self.meter.tags(base, &pairs))
+    }
+
+    /// Throws for what k6 has and we do not have yet.
+    pub(crate) fn unsupported(ctx: &Ctx<'_>, what: &str) -> rquickjs::Error {
+        Exception::throw_message(ctx, &format!("{what} is not supported yet"))
+    }
+
+    /// Notes a rejected promise, or that somebody handles it after all.
+    pub(crate) fn note_rejection<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        promise: &Value<'js>,
+        reason: &Value<'js>,
+        is_handled: bool,
+    ) {
+        let seat = self.seat();
+        let is_it =
+            |known: &Persistent<Value<'static>>| known.clone().restore(ctx).is_ok_and(|known| known == *promise);
+        if is_handled {
+            seat.rejections.borrow_mut().retain(|(known, _)| !is_it(known));
+        } else if !native::is_cancelled() {
+            let text = crate::thrown::Thrown::new(reason).to_string();
+            seat.rejections.borrow_mut().push((Persistent::save(ctx, promise.clone()), text));
+        }
+    }
+}
+
+impl Seat {
+    /// A seat for user number `vu`, in its init code.
+    pub(crate) fn new(vu: u32) -> Rc<Self> {
+        Rc::new(Self {
+            vu,
+            phase: Cell::new(Phase::Init),
+            begun: Cell::new(0),
+            begun_in_scenario: Cell::new(0),
+            iteration_in_test: Cell::new(0),
+            assignment: RefCell::new(None),
+            group: RefCell::new(Rc::from("")),
+            root_tags: Cell::new(TagSet::RUN),
+            tags: Cell::new(TagSet::RUN),
+            expected: RefCell::new(Some(ExpectedStatuses::default())),
+            ending: RefCell::new(None),
+            rejections: RefCell::default(),
+        })
+    }
+}
+
+/// The tags in a script's object.
+///
+/// # Errors
+/// A TypeError for values that are neither text nor number nor boolean.
+pub(crate) fn tag_pairs<'js>(ctx: &Ctx<'js>, tags: &Value<'js>) -> Result<Vec<(String, String)>> {
+    if tags.is_null() || tags.is_undefined() {
+        return Ok(Vec::new());
+    }
+    let Some(object) = tags.as_object() else {
+        return Err(Exception::throw_type(ctx, "tags must be an object"));
+    };
+    let mut pairs = Vec::new();
+    for pair in object.props::<String, Value<'js>>() {
+        let (key, value) = pair?;
+        if !(value.is_string() || value.is_number() || value.is_bool()) {
+            let wanted = "a tag must be a text, a number or a boolean";
+            return Err(Exception::throw_type(ctx, &format!("tag '{key}' is {}: {wanted}", value.type_name())));
+        }
+        pairs.push((key, text(&value)?));
+    }
+    Ok(pairs)
+}
+
+/// A value as text, as `String(value)` makes it.
+///
+/// # Errors
+/// If its own conversion throws.
+pub(crate) fn text(value: &Value<'_>) -> Result<String> {
+    match value.as_string() {
+        Some(string) => string.to_string(),
+        None => value.get::<rquickjs::Coerced<String>>().map(|text| text.0),
+    }
+}

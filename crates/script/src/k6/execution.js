@@ -1,0 +1,25 @@
+// `k6/execution`: what a user can know of itself and its run. What is missing throws when it is looked at.
+(function (read, abort) {
+  'use strict';
+  const { defineProperty } = Object;
+  const section = (name, known, missing) => {
+    const object = {};
+    for (const key of known) defineProperty(object, key, { enumerable: true, get: () => read(`${name}.${key}`) });
+    for (const key of missing) {
+      defineProperty(object, key, {
+        enumerable: false,
+        get() { throw new Error(`k6/execution: ${name}.${key} is not supported yet`); },
+      });
+    }
+    return object;
+  };
+  const vu = section('vu',
+    ['idInTest', 'idInInstance', 'iterationInInstance', 'iterationInScenario'], ['tags', 'metrics']);
+  const scenario = section('scenario',
+    ['name', 'executor', 'iterationInTest', 'iterationInInstance'], ['startTime', 'progress']);
+  const instance = section('instance',
+    [], ['currentTestRunDuration', 'iterationsCompleted', 'iterationsInterrupted', 'vusActive', 'vusInitialized']);
+  const test = section('test', [], ['options', 'fail']);
+  test.abort = function abort_(text) { abort(text); };
+  return { vu, scenario, instance, test };
+})

@@ -1,0 +1,33 @@
+// Parts of `k6/http` that need nothing of the host.
+(function () {
+  'use strict';
+  class Url {
+    constructor(name, url) { this.name = name; this.url = url; }
+    toString() { return this.url; }
+  }
+  class ExpectedStatuses {
+    constructor(ranges) { this.ranges = ranges; }
+  }
+  const isStatus = (value) => Number.isInteger(value) && value >= 0 && value <= 65535;
+  return {
+    // A template tag: the name keeps a hole where each value goes.
+    url: function url(parts, ...values) {
+      let [name, whole] = [parts[0], parts[0]];
+      for (let i = 0; i < values.length; i++) {
+        name += '${}' + parts[i + 1];
+        whole += values[i] + parts[i + 1];
+      }
+      return new Url(name, whole);
+    },
+    expectedStatuses: function expectedStatuses(...wanted) {
+      if (wanted.length === 0) throw new TypeError('expectedStatuses() needs at least one status or {min, max}');
+      return new ExpectedStatuses(wanted.map((one) => {
+        const [low, high] = typeof one === 'object' && one !== null ? [one.min, one.max] : [one, one];
+        if (!isStatus(low) || !isStatus(high)) {
+          throw new TypeError('expectedStatuses() takes statuses and objects of the form {min: 200, max: 299}');
+        }
+        return [low, high];
+      }));
+    },
+  };
+})()

@@ -1,0 +1,225 @@
+//! From the arguments of a script to a request.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::user::Request;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use rquickjs::{Ctx, Exception, Object, Result, Value};
+
+use super::response::Echo;
+use super::{expected, url_of};
+use crate::host::{Host, Seat, tag_pairs, text};
+use crate::native;
+use crate::options::parse_duration;
+
+/// What a script asked for.
+pub(super) struct Call<'js> {
+    pub(super) method: Method,
+    pub(super) url: Value<'js>,
+    pub(super) body: Option<Value<'js>>,
+    pub(super) params: Option<Value<'js>>,
+}
+
+/// How the response is to be given to the script.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Form {
+    /// The body as an ArrayBuffer.
+    pub(super) is_binary: bool,
+    /// The body at all.
+    pub(super) keeps_body: bool,
+    /// A request without response throws.
+    pub(super) throws: bool,
+}
+
+/// A request, and how its response is to be given.
+pub(super) struct Prepared {
+    pub(super) request: Request,
+    pub(super) form: Form,
+}
+
+impl Prepared {
+    /// What `response.request` shows later.
+    pub(super) fn echo(&self) -> Echo {
+        let Request { method, url, headers, body, .. } = &self.request;
+        Echo { method: method.clone(), url: url.clone(), headers: headers.clone(), body: body.clone() }
+    }
+}
+
+/// A method from its name.
+pub(super) fn method(ctx: &Ctx<'_>, name: &Value<'_>) -> Result<Method> {
+    let name = text(name)?.to_uppercase();
+    Method::from_bytes(name.as_bytes())
+        .map_err(|_| Exception::throw_type(ctx, &format!("'{name}' is not an HTTP method")))
+}
+
+/// Makes the request of a call.
+pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'js>) -> Result<Prepared> {
+    let settings = &host.meter.plan().http;
+    let (url, name) = url_of(ctx, &call.url)?;
+    let keeps_body = !settings.discard_response_bodies;
+    let mut prepared = Prepared {
+        request: Request {
+            method: call.method.clone(),
+            name,
+            keep_body: keeps_body,
+            expected: seat.expected.borrow().clone(),
+            ..Request::get(url, seat.tags.get())
+        },
+        form: Form { is_binary: false, keeps_body, throws: settings.throw },
+    };
+    if let Some(body) = &call.body {
+        let (bytes, content_type) = body_of(ctx, body)?;
+        prepared.request.body = bytes;
+        if let Some(content_type) = content_type {
+            prepared.request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+    }
+    match &call.params {
+        Some(params) if params.is_object() => {
+            apply(ctx, host, seat, &mut prepared, params.as_object().expect("it is an object"))?;
+        }
+        Some(params) if !params.is_undefined() && !params.is_null() => {
+            let message = format!("the parameters of a request must be an object, {} was given", params.type_name());
+            return Err(Exception::throw_type(ctx, &message));
+        }
+        _ => {}
+    }
+    Ok(prepared)
+}
+
+/// The bytes of a body and the Content-Type that goes with it.
+fn body_of<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<(Bytes, Option<&'static str>)> {
+    if body.is_undefined() || body.is_null() {
+        return Ok((Bytes::new(), None));
+    }
+    if let Some(string) = body.as_string() {
+        return Ok((string.to_string()?.into(), None));
+    }
+    if let Some(bytes) = native::copy_bytes(body) {
+        return Ok((bytes.into(), None));
+    }
+    match body.as_object() {
+        Some(form) if !native::is_binary(body) => {
+            Ok((form_of(ctx, form)?.into(), Some("application/x-www-form-urlencoded")))
+        }
+        _ => {
+            let wanted = "a text, an object, an ArrayBuffer or a Uint8Array";
+            Err(Exception::throw_type(ctx, &format!("the body of a request must be {wanted}")))
+        }
+    }
+}
+
+/// A form: keys sorted, arrays repeat their key.
+fn form_of<'js>(ctx: &Ctx<'js>, form: &Object<'js>) -> Result<String> {
+    let mut fields = Vec::new();
+    for pair in form.props::<String, Value<'js>>() {
+        let (key, value) = pair?;
+        let values = match value.as_array() {
+            Some(array) => array.iter::<Value<'js>>().collect::<Result<Vec<_>>>()?,
+            None => vec![value],
+        };
+        for value in values {
+            if value.is_object() {
+                return Err(Exception::throw_type(ctx, &format!("form field '{key}' must not be an object")));
+            }
+            fields.push((key.clone(), if value.is_null() { String::new() } else { text(&value)? }));
+        }
+    }
+    fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+    Ok(url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish())
+}
+
+/// Applies the params of a request. Unknown keys mean nothing, as in k6.
+fn apply<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, to: &mut Prepared, params: &Object<'js>) -> Result<()> {
+    for pair in params.props::<String, Value<'js>>() {
+        let (key, value) = pair?;
+        if value.is_undefined() || (value.is_null() && key != "responseCallback") {
+            continue;
+        }
+        let request = &mut to.request;
+        match key.as_str() {
+            "headers" => headers_of(ctx, &value, &mut request.headers)?,
+            "tags" => {
+                let pairs = tag_pairs(ctx, &value)?;
+                let (names, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(key, _)| key == "name");
+                let others: Vec<_> = others.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+                if let Some((_, name)) = names.first() {
+                    request.name = Some(name.as_str().into());
+                }
+                if !others.is_empty() {
+                    request.tags = host.meter.tags(seat.tags.get(), &others);
+                }
+            }
+            "cookies" => request.cookies = cookies_of(ctx, &value)?,
+            "redirects" => {
+                let count = value.as_number().filter(|count| *count >= 0.0 && *count <= f64::from(u32::MAX));
+                let wrong = || Exception::throw_type(ctx, "redirects must be a number that is not negative");
+                request.redirects = Some(count.ok_or_else(wrong)? as u32);
+            }
+            "timeout" => request.timeout = Some(timeout_of(ctx, &value)?),
+            "responseType" => {
+                (to.form.keeps_body, to.form.is_binary) = match text(&value)?.as_str() {
+                    "text" => (true, false),
+                    "binary" => (true, true),
+                    "none" => (false, false),
+                    other => {
+                        let message = format!("responseType must be text, binary or none, '{other}' was given");
+                        return Err(Exception::throw_type(ctx, &message));
+                    }
+                };
+                request.keep_body = to.form.keeps_body;
+            }
+            "responseCallback" => request.expected = expected(ctx, &value)?,
+            "throw" => to.form.throws = value.as_bool().unwrap_or(false),
+            "jar" | "compression" | "auth" => {
+                return Err(Host::unsupported(ctx, &format!("the request parameter '{key}'")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn headers_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, headers: &mut HeaderMap) -> Result<()> {
+    let Some(given) = given.as_object() else {
+        return Err(Exception::throw_type(ctx, "headers must be an object"));
+    };
+    for pair in given.props::<String, Value<'js>>() {
+        let (key, value) = pair?;
+        let value = text(&value)?;
+        let name = HeaderName::from_bytes(key.as_bytes());
+        let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) else {
+            return Err(Exception::throw_type(ctx, &format!("header '{key}: {value}' is not valid in HTTP")));
+        };
+        headers.insert(name, value);
+    }
+    Ok(())
+}
+
+/// Cookies of one request: text, or `{value, replace}`.
+fn cookies_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>) -> Result<Vec<(String, String, bool)>> {
+    let Some(given) = given.as_object() else {
+        return Err(Exception::throw_type(ctx, "cookies must be an object"));
+    };
+    let mut cookies = Vec::new();
+    for pair in given.props::<String, Value<'js>>() {
+        let (name, cookie) = pair?;
+        cookies.push(match cookie.as_object() {
+            Some(object) => {
+                let replaces = object.get::<_, Option<bool>>("replace")?.unwrap_or(false);
+                (name, text(&object.get::<_, Value<'js>>("value")?)?, replaces)
+            }
+            None => (name, text(&cookie)?, false),
+        });
+    }
+    Ok(cookies)
+}
+
+/// Milliseconds, or a text such as `1m30s`.
+fn timeout_of(ctx: &Ctx<'_>, value: &Value<'_>) -> Result<Duration> {
+    let given: Cow<'_, str> = text(value)?.into();
+    parse_duration(&given).map_err(|error| Exception::throw_type(ctx, &format!("timeout: {error}")))
+}

@@ -1,0 +1,159 @@
+//! Writes the factory of a file: the file's own text, with its module declarations taken out and its uses of imports
+//! replaced, behind one line of preparation.
+
+use std::fmt::Write;
+
+use super::edit::{Edit, apply};
+use super::error::{LinkError, Spot};
+use super::graph::{Graph, Target};
+use super::parse::{ImportedName, Origin, Part, Shape};
+use super::resolve::{Binding, Found};
+use super::{Import, Module};
+
+/// The factory of `file`; `positions` gives a file's index in the bundle.
+pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize]) -> Result<Module, LinkError> {
+    let parsed = &graph.files[file].parsed;
+    let mut emitter = Emitter { graph, file, positions, imports: Vec::new(), constants: String::new() };
+    let mut edits = parsed.edits.clone();
+    for import in &parsed.imports {
+        emitter.import(import, &mut edits)?;
+    }
+    let exports = emitter.exports()?;
+    let mark = &parsed.mark;
+    let mut source = format!("(function*({mark}import,{mark}export,{mark}meta){{\"use strict\";");
+    for index in 0..emitter.imports.len() {
+        write!(source, "const {mark}m{index}={mark}import({index});").expect("a String takes all");
+    }
+    source.push_str(&emitter.constants);
+    source.push_str(&exports);
+    if parsed.names_default_function {
+        // Not `Object`, which the file may declare for itself.
+        let name = "\"name\",{value:\"default\",configurable:true}";
+        write!(source, "({{}}).constructor.defineProperty({mark}d,{name});").expect("a String takes all");
+    }
+    source.push_str("yield;");
+    apply(&parsed.source, edits, &mut source);
+    // The file may end with a comment.
+    source.push_str("\n})");
+    Ok(Module { path: parsed.path.clone(), source, imports: emitter.imports })
+}
+
+struct Emitter<'g> {
+    graph: &'g Graph,
+    file: usize,
+    positions: &'g [usize],
+    imports: Vec<Import>,
+    /// Imports that never change, as constants under their own names.
+    constants: String,
+}
+
+impl Emitter<'_> {
+    fn import(&mut self, import: &ImportedName, edits: &mut Vec<Edit>) -> Result<(), LinkError> {
+        let loaded = &self.graph.files[self.file];
+        let target = &loaded.targets[import.request];
+        let binding = match self.graph.resolve_part(target, &import.part) {
+            Found::Binding(binding) => binding,
+            found => {
+                let request = &loaded.parsed.requests[import.request].specifier;
+                return Err(self.not_exported(request, target, &import.part, &found, import.offset));
+            }
+        };
+        let expression = self.expression(&binding);
+        let Binding::Own { .. } = binding else {
+            write!(self.constants, "const {}={expression};", import.local).expect("a String takes all");
+            return Ok(());
+        };
+        for place in &import.uses {
+            let text = match place.shape {
+                Shape::Plain => expression.clone(),
+                Shape::Called => format!("(0,{expression})"),
+                Shape::CalledFirst => format!(";(0,{expression})"),
+                Shape::Shorthand => format!("{}:{expression}", import.local),
+            };
+            edits.push(Edit::replace(place.span, text));
+        }
+        Ok(())
+    }
+
+    /// One call of the export function per name, in the order of a namespace's keys: by UTF-16 code units.
+    fn exports(&mut self) -> Result<String, LinkError> {
+        let loaded = &self.graph.files[self.file];
+        let mark = &loaded.parsed.mark;
+        let mut names: Vec<String> = self.graph.names(self.file).into_iter().collect();
+        names.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
+        let mut text = String::new();
+        for name in names {
+            let explicit = loaded.parsed.exports.iter().find(|export| export.name == name);
+            let getter = match (explicit, self.graph.resolve(self.file, &name)) {
+                (Some(export), _) if matches!(export.origin, Origin::Local(_)) => {
+                    let Origin::Local(local) = &export.origin else { continue };
+                    local.clone()
+                }
+                (_, Found::Binding(binding)) => self.expression(&binding),
+                (Some(export), found) => {
+                    let Origin::Other { request, part } = &export.origin else { continue };
+                    let target = &loaded.targets[*request];
+                    let specifier = &loaded.parsed.requests[*request].specifier;
+                    return Err(self.not_exported(specifier, target, part, &found, export.offset));
+                }
+                // What two `export *` give differently is left out.
+                (None, _) => continue,
+            };
+            write!(text, "{mark}export({},()=>{getter});", quoted(&name)).expect("a String takes all");
+        }
+        Ok(text)
+    }
+
+    /// JavaScript that gives a binding's value of the moment.
+    fn expression(&mut self, binding: &Binding) -> String {
+        match binding {
+            Binding::Own { file, name } => self.namespace(&Target::File(*file)) + &member(name),
+            Binding::Builtin { module, name } => self.namespace(&Target::Builtin(module.clone())) + &member(name),
+            Binding::Namespace(target) => self.namespace(target),
+        }
+    }
+
+    fn namespace(&mut self, target: &Target) -> String {
+        let import = match target {
+            Target::File(file) => Import::Module(self.positions[*file]),
+            Target::Builtin(module) => Import::Builtin(module.clone()),
+        };
+        let index = self.imports.iter().position(|known| *known == import).unwrap_or_else(|| {
+            self.imports.push(import);
+            self.imports.len() - 1
+        });
+        format!("{}m{index}", self.graph.files[self.file].parsed.mark)
+    }
+
+    fn not_exported(&self, specifier: &str, target: &Target, part: &Part, found: &Found, offset: usize) -> LinkError {
+        let parsed = &self.graph.files[self.file].parsed;
+        let spot = Spot::new(&parsed.path, &parsed.source, offset);
+        let Part::Name(name) = part else { unreachable!("a namespace always resolves") };
+        let names: Vec<String> = match target {
+            Target::File(file) => self.graph.names(*file).into_iter().collect(),
+            Target::Builtin(module) => {
+                ["default"].iter().chain(self.graph.builtins[module]).map(|&n| n.to_owned()).collect()
+            }
+        };
+        let message = match found {
+            Found::Ambiguous => format!("`{specifier}` exports `{name}` twice, from different files"),
+            _ if names.contains(name) => format!("`{specifier}` exports `{name}` only from a circle of files"),
+            _ if names.is_empty() => format!("`{specifier}` has no export `{name}`: it exports nothing"),
+            _ => format!("`{specifier}` has no export `{name}`: it exports {}", names.join(", ")),
+        };
+        LinkError::Import { spot, message }
+    }
+}
+
+fn member(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    if name.chars().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() {
+        format!(".{name}")
+    } else {
+        format!("[{}]", quoted(name))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,106 @@
+//! Which variable of which file an exported name means, by the rules of the language.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::graph::{Graph, Target};
+use super::parse::{Origin, Part};
+
+/// What a name means in the end, however many files pass it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// An export of a file that is a variable of it.
+    Own { file: usize, name: String },
+    /// A namespace object.
+    Namespace(Target),
+    /// An export of a module of k6.
+    Builtin { module: String, name: String },
+}
+
+/// What a search for a name ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Binding(Binding),
+    /// No such export.
+    Nothing,
+    /// Two `export *` give different things under this name.
+    Ambiguous,
+}
+
+impl Graph {
+    /// What `part` of the module that a request leads to means.
+    pub(super) fn resolve_part(&self, target: &Target, part: &Part) -> Found {
+        self.part(target, part, &mut HashSet::new())
+    }
+
+    /// What `name` means as an export of `file`.
+    pub(super) fn resolve(&self, file: usize, name: &str) -> Found {
+        self.export(file, name, &mut HashSet::new())
+    }
+
+    fn part(&self, target: &Target, part: &Part, seen: &mut HashSet<(usize, String)>) -> Found {
+        let name = match part {
+            Part::Namespace => return Found::Binding(Binding::Namespace(target.clone())),
+            Part::Name(name) => name,
+        };
+        match target {
+            Target::File(file) => self.export(*file, name, seen),
+            Target::Builtin(module) if name == "default" || self.builtins[module].contains(&name.as_str()) => {
+                Found::Binding(Binding::Builtin { module: module.clone(), name: name.clone() })
+            }
+            Target::Builtin(_) => Found::Nothing,
+        }
+    }
+
+    fn export(&self, file: usize, name: &str, seen: &mut HashSet<(usize, String)>) -> Found {
+        if !seen.insert((file, name.to_owned())) {
+            return Found::Nothing;
+        }
+        let loaded = &self.files[file];
+        if let Some(export) = loaded.parsed.exports.iter().find(|export| export.name == name) {
+            return match &export.origin {
+                Origin::Local(_) => Found::Binding(Binding::Own { file, name: name.to_owned() }),
+                Origin::Other { request, part } => self.part(&loaded.targets[*request], part, seen),
+            };
+        }
+        if name == "default" {
+            return Found::Nothing;
+        }
+        let mut found = Found::Nothing;
+        for &request in &loaded.parsed.stars {
+            match self.part(&loaded.targets[request], &Part::Name(name.to_owned()), seen) {
+                Found::Nothing => {}
+                Found::Ambiguous => return Found::Ambiguous,
+                other if found == Found::Nothing || found == other => found = other,
+                Found::Binding(_) => return Found::Ambiguous,
+            }
+        }
+        found
+    }
+
+    /// All names that `file` exports, those that turn out ambiguous included.
+    pub(super) fn names(&self, file: usize) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut seen = HashSet::from([file]);
+        let mut waiting = vec![file];
+        while let Some(at) = waiting.pop() {
+            let loaded = &self.files[at];
+            // `export *` leaves out the default.
+            let passed_on = |name: &str| at == file || name != "default";
+            let own = loaded.parsed.exports.iter().map(|export| &export.name);
+            names.extend(own.filter(|name| passed_on(name)).cloned());
+            for &request in &loaded.parsed.stars {
+                match &loaded.targets[request] {
+                    Target::File(next) => {
+                        if seen.insert(*next) {
+                            waiting.push(*next);
+                        }
+                    }
+                    Target::Builtin(module) => {
+                        names.extend(self.builtins[module].iter().map(|&name| name.to_owned()));
+                    }
+                }
+            }
+        }
+        names
+    }
+}

@@ -1,0 +1,212 @@
+//! Loading: the script's files are linked, its init code runs once, and what it exports is read.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::meter::{LogLine, Meter};
+use engine::user::UserFactory;
+use model::metric::builtin_metrics;
+use model::plan::{HttpSettings, Plan};
+use rquickjs::{Ctx, Object, Value};
+use serde_json::Value as Json;
+
+use crate::host::{Clock, Host, Seat, SetupData, World};
+use crate::k6;
+use crate::link::{Bundle, LinkError, link};
+use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
+use crate::options::{self, OptionsError, Overrides, ScriptFacts};
+use crate::realm::{Realm, RealmError};
+use crate::thrown::Thrown;
+use crate::user::ScriptUsers;
+
+/// How a script is run.
+#[derive(Clone)]
+pub struct LoadSettings {
+    /// `__ENV`.
+    pub env: BTreeMap<String, String>,
+    /// Whether users share engines.
+    pub isolation: Isolation,
+    /// Virtual stack of each user, in bytes.
+    pub stack_bytes: usize,
+    /// Tells the time, for `group_duration`; without it there are no samples of it.
+    pub clock: Option<Clock>,
+}
+
+impl Default for LoadSettings {
+    fn default() -> Self {
+        let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None }
+    }
+}
+
+/// Why a script cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A file is missing (255), or its text or its imports are wrong (107).
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The init code threw (107). Begins with the place where there is one.
+    #[error("{0}")]
+    Init(String),
+    /// The init code called `test.abort` (108).
+    #[error("test aborted: {0}")]
+    Aborted(String),
+    /// There is nothing to run (255).
+    #[error("{path} exports no function: export a default function, or those that its scenarios name")]
+    NoFunction {
+        /// The script.
+        path: String,
+    },
+    /// The JavaScript engine does not start (255).
+    #[error("{0}")]
+    Engine(String),
+}
+
+/// A script, ready to run.
+pub struct Loaded {
+    /// What it exports and which metrics it makes.
+    pub facts: ScriptFacts,
+    /// Its `options`; null if it exports none.
+    pub options: Json,
+    /// What its init code logged.
+    pub log: Vec<LogLine>,
+    /// What is different from what was wished, one sentence each.
+    pub warnings: Vec<String>,
+    target: String,
+    world: Arc<World>,
+}
+
+/// Reads a script and all that it imports, and runs its init code once.
+///
+/// # Errors
+/// If anything of it is wrong.
+pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
+    let bundle = link(entry, &|path| std::fs::read_to_string(path), &k6::check)?;
+    load_bundle(entry, bundle, settings)
+}
+
+fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<Loaded, LoadError> {
+    let mut warnings = Vec::new();
+    let isolation = possible(settings.isolation, &mut warnings)?;
+    let world = Arc::new(World {
+        bundle,
+        folder: entry.parent().unwrap_or(Path::new("")).to_owned(),
+        env: settings.env,
+        isolation,
+        stack_bytes: settings.stack_bytes,
+        clock: settings.clock,
+        files: Default::default(),
+        arrays: Default::default(),
+    });
+    let target = entry.display().to_string();
+    let meter = Meter::new(Arc::new(trial_plan(&target)));
+    let mut host = Host::new(world.clone(), meter.clone(), SetupData::default());
+    host.created = Some(RefCell::default());
+    let realm = Realm::new(host).map_err(LoadError::from)?;
+    let (facts, options) = read(&realm)?;
+    if facts.exports.is_empty() {
+        return Err(LoadError::NoFunction { path: target });
+    }
+    if facts.exports.iter().any(|name| name == "handleSummary") {
+        warnings.push("handleSummary is not supported yet: the usual summary is shown".to_owned());
+    }
+    Ok(Loaded { facts, options, log: meter.take_log(), warnings, target, world })
+}
+
+impl Loaded {
+    /// The plan of the script under these overrides, and warnings.
+    ///
+    /// # Errors
+    /// If the options are wrong.
+    pub fn plan(&self, overrides: &Overrides) -> Result<(Plan, Vec<String>), OptionsError> {
+        let (plan, warnings) = options::plan(&self.target, &self.options, &self.facts, overrides)?;
+        Ok((plan, self.warnings.iter().cloned().chain(warnings).collect()))
+    }
+
+    /// Makes the users of one run: what `setup()` returns is kept for this run alone.
+    pub fn factory(&self) -> Arc<dyn UserFactory> {
+        Arc::new(ScriptUsers::new(self.world.clone()))
+    }
+}
+
+/// The isolation that this machine can give.
+fn possible(wished: Isolation, warnings: &mut Vec<String>) -> Result<Isolation, LoadError> {
+    match Engine::new(wished) {
+        Ok(_) => Ok(wished),
+        Err(EngineError::Fields(error)) => {
+            warnings.push(format!("every user gets an engine of its own, which takes more memory: {error}"));
+            Ok(Isolation::Full)
+        }
+        Err(error @ EngineError::Start(_)) => Err(LoadError::Engine(error.to_string())),
+    }
+}
+
+/// A plan for the one run of the init code: nothing but the metrics that every run has.
+fn trial_plan(target: &str) -> Plan {
+    Plan {
+        target: target.to_owned(),
+        scenarios: Vec::new(),
+        metrics: builtin_metrics(),
+        thresholds: Vec::new(),
+        promises: Vec::new(),
+        tags: BTreeMap::new(),
+        http: HttpSettings::default(),
+        setup: None,
+        teardown: None,
+        min_iteration: std::time::Duration::ZERO,
+        summary_trend_stats: Vec::new(),
+        summary_time_unit: None,
+    }
+}
+
+/// Runs the init code and reads what it exports.
+fn read(realm: &Rc<Realm>) -> Result<(ScriptFacts, Json), LoadError> {
+    let seat = Seat::new(0);
+    let (mut lane, exports) = realm.start(&seat)?;
+    lane.enter(|| {
+        realm.engine.with(|ctx| {
+            let read = || -> rquickjs::Result<_> {
+                let exports = exports.restore(ctx)?;
+                let names = functions(&exports)?;
+                Ok((names, options_of(ctx, &exports)?))
+            };
+            let (exports, options) =
+                read().map_err(|error| LoadError::Init(format!("options: {}", Thrown::catch(ctx, &error))))?;
+            let metrics = realm.host.created.as_ref().map(RefCell::take).unwrap_or_default();
+            Ok((ScriptFacts { exports, metrics }, options))
+        })
+    })
+}
+
+/// Names of the functions that are exported.
+fn functions(exports: &Object<'_>) -> rquickjs::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for pair in exports.props::<String, Value<'_>>() {
+        let (name, value) = pair?;
+        if value.is_function() {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn options_of<'js>(ctx: &Ctx<'js>, exports: &Object<'js>) -> rquickjs::Result<Json> {
+    let json = match ctx.json_stringify(exports.get::<_, Value<'js>>("options")?)? {
+        Some(json) => json.to_string()?,
+        None => return Ok(Json::Null),
+    };
+    Ok(serde_json::from_str(&json).expect("the engine writes valid JSON"))
+}
+
+impl From<RealmError> for LoadError {
+    fn from(error: RealmError) -> Self {
+        match error {
+            RealmError::Aborted(reason) => Self::Aborted(reason),
+            RealmError::Threw(_) => Self::Init(error.to_string()),
+            RealmError::Engine(error) => Self::Engine(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A realm: one JavaScript engine with the host's functions and the compiled script in it, ready to start users.
+
+mod globals;
+
+use std::rc::Rc;
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Value};
+
+use crate::host::{Host, Phase, Seat};
+use crate::k6;
+use crate::link::{Import, Module};
+use crate::native::{Engine, EngineError, Isolation, Lane};
+use crate::thrown::{OWN_CODE, Thrown};
+
+/// Users that share an engine: more save little memory, and make collecting cyclic garbage take longer at once.
+pub(crate) const USERS_PER_REALM: u32 = 250;
+
+/// One engine with everything in it.
+pub(crate) struct Realm {
+    starter: Persistent<Function<'static>>,
+    /// Functions of `realm.js`.
+    pub(crate) own: Persistent<Object<'static>>,
+    pub(crate) host: Rc<Host>,
+    pub(crate) engine: Rc<Engine>,
+}
+
+/// Why a realm or a user in it could not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RealmError {
+    /// There is no engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The init code threw.
+    #[error("{}{}", .0.place().map_or(String::new(), |place| format!("{place}: ")), .0)]
+    Threw(Thrown),
+    /// The init code called `test.abort`.
+    #[error("test aborted: {0}")]
+    Aborted(String),
+}
+
+impl Realm {
+    /// Makes a realm and compiles the script in it.
+    pub(crate) fn new(host: Host) -> Result<Rc<Self>, RealmError> {
+        let engine = Rc::new(Engine::new(host.world.isolation)?);
+        let host = Rc::new(host);
+        let tracker = host.clone();
+        engine.track_rejections(move |ctx, promise, reason, is_handled| {
+            tracker.note_rejection(ctx, promise, reason, is_handled);
+        });
+        let prepared = engine.with(|ctx| {
+            let prepare = || -> rquickjs::Result<_> {
+                let own = globals::install(ctx, &host)?;
+                let starter = starter(ctx, &host, &own)?;
+                Ok((Persistent::save(ctx, starter), Persistent::save(ctx, own)))
+            };
+            prepare().map_err(|error| RealmError::Threw(Thrown::catch(ctx, &error)))
+        });
+        let (starter, own) = prepared?;
+        Ok(Rc::new(Self { starter, own, host, engine }))
+    }
+
+    /// Whether it takes `users` users.
+    pub(crate) fn takes(&self, users: u32) -> bool {
+        users <= if self.host.world.isolation == Isolation::Shared { USERS_PER_REALM } else { 1 }
+    }
+
+    /// Runs the init code for a user, and returns its lane and the namespace of the script.
+    pub(crate) fn start(&self, seat: &Rc<Seat>) -> Result<(Lane, Persistent<Object<'static>>), RealmError> {
+        let mut lane = Lane::new(&self.engine);
+        let host = &self.host;
+        host.sit(seat);
+        let result = lane.enter(|| {
+            self.engine.with(|ctx| {
+                let start = || -> rquickjs::Result<_> {
+                    ctx.globals().set("__VU", seat.vu)?;
+                    let exports: Object<'_> = self.starter.clone().restore(ctx)?.call(())?;
+                    while ctx.execute_pending_job() {}
+                    Ok(Persistent::save(ctx, exports))
+                };
+                start().map_err(|error| Thrown::catch(ctx, &error))
+            })
+        });
+        let rejection = seat.rejections.take().into_iter().next();
+        if let Some(engine::user::Ending::Aborted(text)) = seat.ending.take() {
+            return Err(RealmError::Aborted(text));
+        }
+        let exports = result.map_err(RealmError::Threw)?;
+        if let Some((_, text)) = rejection {
+            return Err(RealmError::Threw(Thrown {
+                headline: format!("unhandled rejection: {text}"),
+                stack: String::new(),
+            }));
+        }
+        seat.phase.set(Phase::Iteration);
+        Ok((lane, exports))
+    }
+}
+
+impl Drop for Realm {
+    fn drop(&mut self) {
+        // The host outlives the engine's values in its own functions; what it keeps of them must go first.
+        self.host.texts.borrow_mut().clear();
+    }
+}
+
+/// Evaluates our own code.
+pub(crate) fn evaluate_own<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Value<'js>> {
+    evaluate(ctx, &format!("{OWN_CODE}{name}"), code)
+}
+
+fn evaluate<'js>(ctx: &Ctx<'js>, path: &str, code: &str) -> rquickjs::Result<Value<'js>> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(path.to_owned());
+    ctx.eval_with_options(code, options)
+}
+
+/// The function that starts a user: all factories, what each imports, and the k6 modules that any of them imports.
+fn starter<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, own: &Object<'js>) -> rquickjs::Result<Function<'js>> {
+    let bundle = &host.world.bundle;
+    let (factories, imports, metas) = (Array::new(ctx.clone())?, Array::new(ctx.clone())?, Array::new(ctx.clone())?);
+    let modules = Object::new(ctx.clone())?;
+    for (index, module) in bundle.modules.iter().enumerate() {
+        factories.set(index, evaluate(ctx, &module.path, &module.source)?)?;
+        let list = Array::new(ctx.clone())?;
+        for (position, import) in module.imports.iter().enumerate() {
+            match import {
+                Import::Module(number) => list.set(position, *number)?,
+                Import::Builtin(name) => {
+                    if !modules.contains_key(name)? {
+                        modules.set(name, k6::module(ctx, host, name)?)?;
+                    }
+                    list.set(position, name)?;
+                }
+            }
+        }
+        imports.set(index, list)?;
+        metas.set(index, meta(ctx, module)?)?;
+    }
+    let make: Function<'_> = own.get("starter")?;
+    make.call((factories, imports, modules, metas, bundle.entry))
+}
+
+/// What `import.meta` is.
+fn meta<'js>(ctx: &Ctx<'js>, module: &Module) -> rquickjs::Result<Object<'js>> {
+    let path = std::path::absolute(&module.path).unwrap_or_else(|_| module.path.clone().into());
+    let base = url::Url::from_file_path(path).ok();
+    let meta = Object::new(ctx.clone())?;
+    meta.set("url", base.as_ref().map(url::Url::to_string))?;
+    let resolve = move |ctx: Ctx<'js>, specifier: String| {
+        let resolved = base.as_ref().and_then(|base| base.join(&specifier).ok());
+        resolved.map(|url| url.to_string()).ok_or_else(|| {
+            Exception::throw_type(&ctx, &format!("import.meta.resolve: '{specifier}' is no path or URL"))
+        })
+    };
+    meta.set("resolve", Function::new(ctx.clone(), resolve)?.with_name("resolve")?)?;
+    Ok(meta)
+}

@@ -1,0 +1,106 @@
+//! Globals of a script: `__ENV`, `open` and `console`. (`__VU` and `__ITER` are set on each user's own global.)
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use model::record::Level;
+use rquickjs::function::{Opt, Rest};
+use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Persistent, Result, Value};
+
+use super::evaluate_own;
+use crate::host::{Host, text};
+use crate::thrown::Thrown;
+
+/// Puts the globals in place and returns the functions of `realm.js`.
+pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
+    let env = Object::new(ctx.clone())?;
+    for (key, value) in &host.world.env {
+        env.set(key, value)?;
+    }
+    let native = Object::new(ctx.clone())?;
+    native.set("env", env)?;
+    let make = evaluate_own(ctx, "realm.js", include_str!("realm.js"))?;
+    let own = make.as_function().expect("realm.js is a function").call((native,))?;
+
+    let globals = ctx.globals();
+    let opener = host.clone();
+    let open = move |ctx: Ctx<'js>, path: String, mode: Opt<String>| open(&ctx, &opener, &path, mode.0.as_deref());
+    globals.set("open", Function::new(ctx.clone(), open)?.with_name("open")?)?;
+    globals.set("console", console(ctx, host)?)?;
+    Ok(own)
+}
+
+/// `open`: the text of a file, or its bytes.
+fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Result<Value<'js>> {
+    host.in_init(ctx, "open()")?;
+    if path.is_empty() {
+        return Err(Exception::throw_type(ctx, "open() needs the path of a file"));
+    }
+    let path = host.world.folder.join(path.strip_prefix("file://").unwrap_or(path));
+    let is_binary = match mode {
+        None | Some("") => false,
+        Some("b") => true,
+        Some(other) => {
+            return Err(Exception::throw_type(ctx, &format!("open() knows the mode 'b' and no other: '{other}'")));
+        }
+    };
+    if is_binary {
+        return ArrayBuffer::new_copy(ctx.clone(), read(ctx, host, &path)?).map(ArrayBuffer::into_value);
+    }
+    if let Some(known) = host.texts.borrow().get(&path) {
+        return known.clone().restore(ctx);
+    }
+    let bytes = read(ctx, host, &path)?;
+    let value = String::from_utf8_lossy(&bytes).into_js(ctx)?;
+    host.texts.borrow_mut().insert(path, Persistent::save(ctx, value.clone()));
+    Ok(value)
+}
+
+/// Reads a file once for all users. When the first run of the init code is over, no other files are read.
+fn read(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8]>> {
+    let mut files = host.world.files.lock().expect("no panic while the lock is held");
+    if let Some(bytes) = files.get(path) {
+        return Ok(bytes.clone());
+    }
+    if host.created.is_none() {
+        let hint = "it was not opened in the first run of the init code, in which __VU is 0";
+        return Err(Exception::throw_message(ctx, &format!("cannot open {}: {hint}", path.display())));
+    }
+    let bytes = std::fs::read(path)
+        .map_err(|error| Exception::throw_message(ctx, &format!("cannot open {}: {error}", path.display())))?;
+    Ok(files.entry(path.clone()).or_insert(bytes.into()).clone())
+}
+
+fn console<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
+    let console = Object::new(ctx.clone())?;
+    let levels = [
+        ("log", Level::Info),
+        ("info", Level::Info),
+        ("debug", Level::Debug),
+        ("warn", Level::Warn),
+        ("error", Level::Error),
+    ];
+    for (name, level) in levels {
+        let host = host.clone();
+        let log = move |values: Rest<Value<'js>>| -> Result<()> {
+            let words = values.iter().map(word).collect::<Result<Vec<_>>>()?;
+            host.meter.log(level, words.join(" "));
+            Ok(())
+        };
+        console.set(name, Function::new(ctx.clone(), log)?.with_name(name)?)?;
+    }
+    Ok(console)
+}
+
+/// A value as the console shows it: objects as JSON, errors with what they say.
+fn word(value: &Value<'_>) -> Result<String> {
+    if value.is_error() {
+        return Ok(Thrown::new(value).headline);
+    }
+    if value.is_object() && !value.is_function() {
+        if let Some(json) = value.ctx().json_stringify(value.clone())? {
+            return json.to_string();
+        }
+    }
+    if value.is_symbol() { Ok("Symbol()".to_owned()) } else { text(value) }
+}

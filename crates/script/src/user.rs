@@ -1,0 +1,140 @@
+//! Users as the engine room drives them: each an iteration in a fiber that asks and waits.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::meter::Meter;
+use engine::user::{Answer, Ask, Ending, Nursery, User, UserError, UserFactory};
+
+use crate::execution::{Life, Role};
+use crate::host::{Host, Seat, SetupData, World};
+use crate::native::{Fiber, Lane, StackPool, Step};
+use crate::realm::{Realm, RealmError};
+
+/// Makes users of a script.
+pub(crate) struct ScriptUsers {
+    world: Arc<World>,
+    setup_data: SetupData,
+}
+
+impl ScriptUsers {
+    pub(crate) fn new(world: Arc<World>) -> Self {
+        Self { world, setup_data: SetupData::default() }
+    }
+}
+
+impl UserFactory for ScriptUsers {
+    fn nursery(&self, _worker: usize, meter: Rc<Meter>) -> Result<Box<dyn Nursery>, UserError> {
+        Ok(Box::new(ScriptNursery {
+            pool: StackPool::new(self.world.stack_bytes),
+            world: self.world.clone(),
+            setup_data: self.setup_data.clone(),
+            meter,
+            realm: None,
+        }))
+    }
+}
+
+/// Makes the users of one worker, realm after realm.
+struct ScriptNursery {
+    world: Arc<World>,
+    setup_data: SetupData,
+    meter: Rc<Meter>,
+    pool: Rc<StackPool>,
+    /// The realm that is being filled, and how many users it has.
+    realm: Option<(Rc<Realm>, u32)>,
+}
+
+impl ScriptNursery {
+    fn make(&mut self, vu: u32, role: Role) -> Result<Box<dyn User>, UserError> {
+        self.start(vu, role).map_err(|error| UserError { message: error.to_string() })
+    }
+
+    fn start(&mut self, vu: u32, role: Role) -> Result<Box<dyn User>, RealmError> {
+        let realm = self.place()?;
+        let seat = Seat::new(vu);
+        let (lane, exports) = realm.start(&seat)?;
+        let life = Life::new(role, exports, realm.own.clone(), realm.host.clone(), seat.clone());
+        Ok(Box::new(ScriptUser { fiber: None, life, lane, seat, pool: self.pool.clone(), realm }))
+    }
+
+    /// A realm with room for one more.
+    fn place(&mut self) -> Result<Rc<Realm>, RealmError> {
+        if let Some((realm, users)) = &mut self.realm
+            && realm.takes(*users + 1)
+        {
+            *users += 1;
+            return Ok(realm.clone());
+        }
+        let host = Host::new(self.world.clone(), self.meter.clone(), self.setup_data.clone());
+        let realm = Realm::new(host)?;
+        self.realm = Some((realm.clone(), 1));
+        Ok(realm)
+    }
+}
+
+impl Nursery for ScriptNursery {
+    fn user(&mut self, vu: u32) -> Result<Box<dyn User>, UserError> {
+        self.make(vu, Role::Scenario)
+    }
+
+    fn setup(&mut self) -> Result<Box<dyn User>, UserError> {
+        self.make(0, Role::Setup)
+    }
+
+    fn teardown(&mut self) -> Result<Box<dyn User>, UserError> {
+        self.make(0, Role::Teardown)
+    }
+}
+
+/// A virtual user. Fields are dropped in this order: what holds values of the engine before the engine.
+struct ScriptUser {
+    /// The iteration that is going on.
+    fiber: Option<Fiber>,
+    life: Rc<Life>,
+    lane: Lane,
+    seat: Rc<Seat>,
+    pool: Rc<StackPool>,
+    realm: Rc<Realm>,
+}
+
+impl User for ScriptUser {
+    fn resume(&mut self, answer: Answer) -> Ask {
+        if matches!(answer, Answer::Begin(..)) {
+            debug_assert!(self.fiber.is_none(), "an iteration begins when the one before is over");
+            let life = self.life.clone();
+            let fiber = Fiber::new(&self.pool, self.realm.engine.clone(), move |ctx, answer| life.iterate(ctx, answer));
+            match fiber {
+                Ok(fiber) => self.fiber = Some(fiber),
+                Err(error) => {
+                    let text =
+                        format!("no memory for the stack of a user ({} bytes): {error}", self.pool.stack_bytes());
+                    return Ask::Done(Ending::Aborted(text));
+                }
+            }
+        }
+        let Some(fiber) = self.fiber.as_mut() else { return Ask::Done(Ending::Interrupted) };
+        self.realm.host.sit(&self.seat);
+        match self.lane.enter(|| fiber.resume(answer)) {
+            Step::Asks(ask) => ask,
+            Step::Ends(ending) => {
+                self.fiber = None;
+                // A script that was stopped in the middle may have left promises that nobody waits for.
+                if !matches!(ending, Ending::Completed) {
+                    self.lane.drop_jobs();
+                }
+                Ask::Done(ending)
+            }
+        }
+    }
+}
+
+impl Drop for ScriptUser {
+    fn drop(&mut self) {
+        // A suspended fiber holds values of the engine on its stack; they must be given back in order.
+        while self.fiber.as_ref().is_some_and(Fiber::is_suspended) {
+            self.resume(Answer::Cancel);
+        }
+        self.fiber = None;
+    }
+}

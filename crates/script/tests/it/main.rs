@@ -1,0 +1,7 @@
+//! Scripts as users of the engine room: driven by hand, with canned answers.
+
+mod driver;
+mod http;
+mod iterations;
+mod loading;
+mod modules;

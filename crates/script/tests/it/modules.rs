@@ -1,0 +1,155 @@
+//! The modules of k6 beside `k6/http`: checks, groups, metrics, shared data, console.
+#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use engine::user::Ending;
+use model::summary::Total;
+use script::LoadSettings;
+
+use crate::driver::{stage, stage_with};
+
+#[test]
+fn checks_count_each_key_and_a_throw_stops_them() {
+    let text = "
+        import { check } from 'k6';
+        export default function () {
+            console.log(check(5, { five: (v) => v === 5, 'as it is': 1, empty: (v) => '' }), check(1, { ok: true }));
+            try { check(1, { first: true, throws: () => { throw new Error('x'); }, never: true }); }
+            catch (e) { console.log('rethrown', e.message); }
+        }";
+    let mut stage = stage(text);
+    assert_eq!(stage.log_of_run(), ["false true", "rethrown x"]);
+    let checks = stage.meter.summary().root.checks;
+    let counted: Vec<_> = checks.iter().map(|check| (check.name.as_str(), check.passes, check.fails)).collect();
+    let wanted = [("five", 1, 0), ("as it is", 1, 0), ("empty", 0, 1), ("ok", 1, 0), ("first", 1, 0), ("throws", 0, 1)];
+    assert_eq!(counted, wanted);
+    assert_eq!(stage.total("checks"), Total::Rate { passes: 4, total: 6 });
+}
+
+#[test]
+fn checks_refuse_what_k6_refuses() {
+    let run = |code: &str| {
+        let mut stage = stage(&format!("import {{ check, group }} from 'k6'; export default function () {{ {code} }}"));
+        let ending = stage.run().ending;
+        let Ending::Threw(text) = ending else { panic!("{ending:?}") };
+        text
+    };
+    assert!(run("check(1, { 'a::b': true })").contains("may not contain '::'"));
+    assert!(run("check(1, { a: async () => true })").contains("check 'a' is an async function"));
+    assert!(run("check(1)").contains("check() needs an object of checks"));
+    assert!(run("group('a::b', () => {})").contains("may not contain '::'"));
+    assert!(run("group('a', async () => {})").contains("group 'a' is an async function"));
+}
+
+#[test]
+fn groups_nest_return_and_are_timed() {
+    let text = "
+        import { check, group } from 'k6';
+        export default function () {
+            const value = group('outer', () => { group('inner', () => check(1, { in: true })); return 7; });
+            try { group('throws', () => { throw 1; }); } catch (e) {}
+            check(value, { seven: (v) => v === 7 });
+        }";
+    let ticks = AtomicU64::new(0);
+    let clock = move || Duration::from_millis(ticks.fetch_add(10, Ordering::Relaxed));
+    let settings = LoadSettings { clock: Some(Arc::new(clock)), ..LoadSettings::default() };
+    let mut stage = stage_with(text, settings, |_| {});
+    stage.log_of_run();
+    let mut root = stage.meter.summary().root;
+    assert_eq!(root.checks[0].name, "seven");
+    assert_eq!(root.at("::outer::inner").checks[0].name, "in");
+    let Total::Trend(durations) = stage.total("group_duration") else { panic!("it is a trend") };
+    assert_eq!((durations.count(), durations.max()), (3, 30.0));
+}
+
+#[test]
+fn metrics_take_numbers_and_warn_of_the_rest() {
+    let text = "
+        import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+        const [counter, gauge, rate, trend] = [new Counter('cc'), new Gauge('gg'), new Rate('rr'), new Trend('tt')];
+        export default function () {
+            counter.add(2); counter.add('3', { tag: 'x' }); gauge.add(7); rate.add(true); rate.add(0); trend.add(1.5);
+            console.log(counter.add(NaN), counter.add(null), counter.add(), counter.name);
+        }";
+    let mut stage = stage(text);
+    let log = stage.log_of_run();
+    assert_eq!(log.len(), 4, "{log:?}");
+    assert_eq!(log[0], "'NaN' is not a number: it was not added to metric 'cc'");
+    assert_eq!(log[3], "false false false cc");
+    assert_eq!(stage.total("cc"), Total::Counter(5.0));
+    assert_eq!(stage.total("rr"), Total::Rate { passes: 1, total: 2 });
+    assert!(matches!(stage.total("gg"), Total::Gauge { value: 7.0, samples: 1, .. }));
+    let mut throwing = stage_with(text, LoadSettings::default(), |plan| plan.http.throw = true);
+    assert!(matches!(throwing.run().ending, Ending::Threw(text) if text.contains("is not a number")));
+}
+
+#[test]
+fn shared_arrays_are_made_once_and_cannot_be_changed() {
+    let text = "
+        import { SharedArray } from 'k6/data';
+        const users = new SharedArray('users', () => { console.log('made'); return [{ name: 'a', tags: [1] }, { name: 'b' }]; });
+        export default function () {
+            console.log(users.length, users[1].name, users[2], users.map((u) => u.name), [...users].length, Array.isArray(users));
+            for (const change of [() => { users[0] = 1; }, () => { users[0].name = 1; }, () => { users[0].tags[0] = 2; }]) {
+                try { change(); console.log('changed'); } catch (e) { console.log(e.name); }
+            }
+        }";
+    let mut stage = stage(text);
+    let log = stage.log_of_run();
+    let first = r#"2 b undefined ["a","b"] 2 true"#;
+    assert_eq!(log, [first, "TypeError", "TypeError", "TypeError"], "and 'made' was logged while loading");
+}
+
+#[test]
+fn the_console_shows_objects_as_json() {
+    let text = "export default function () {
+        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log();
+    }";
+    assert_eq!(stage(text).log_of_run(), [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", ""]);
+}
+
+#[test]
+fn a_seed_is_of_one_user_alone() {
+    let text = "
+        import { randomSeed } from 'k6';
+        if (__VU < 3) randomSeed(42);
+        export default function () { console.log(Math.random(), Math.floor(1.5)); }";
+    let stage = &mut stage(text);
+    let mut users: Vec<_> = (1..=3).map(|vu| stage.nursery.user(vu).unwrap()).collect();
+    for user in &mut users {
+        stage.iterate(&mut **user);
+    }
+    let log: Vec<_> = stage.meter.take_log().into_iter().map(|line| line.text).collect();
+    assert_eq!(log[0], log[1]);
+    assert_ne!(log[1], log[2]);
+}
+
+#[test]
+fn modules_belong_to_each_user_and_may_be_patched() {
+    let text = "
+        import http, { get } from 'k6/http'; import * as all from 'k6/http';
+        export default function () {
+            console.log(typeof http.get, get === http.get, all.default === http, Object.keys(http).includes('post'));
+            if (__VU === 1) http.get = () => ({ status: 299 });
+            console.log(http.get('http://h/').status);
+        }";
+    let stage = &mut stage(text);
+    let mut users = [1, 2].map(|vu| stage.nursery.user(vu).unwrap());
+    for user in &mut users {
+        stage.iterate(&mut **user);
+    }
+    let log: Vec<_> = stage.meter.take_log().into_iter().map(|line| line.text).collect();
+    assert_eq!(log, ["function true true true", "299", "function true true true", "200"]);
+}
+
+#[test]
+fn sleeping_takes_seconds() {
+    let mut stage = stage(
+        "import { sleep } from 'k6'; export default function () { sleep(1.5); sleep(-1); sleep('2'); sleep(NaN); }",
+    );
+    let sleeps = stage.run().sleeps;
+    assert_eq!(sleeps, [1500, 0, 2000, 0].map(Duration::from_millis));
+}
