@@ -1,0 +1,13 @@
+//! What is read once a second, or more often and averaged: one file per collector. A collector is told the moment and
+//! writes readings on a sheet; it never reads a clock and never judges. Postgres and `/metrics` have rooms of their own.
+
+pub(crate) mod clients;
+pub(crate) mod generator;
+pub(crate) mod group;
+pub(crate) mod host;
+pub(crate) mod listener;
+pub(crate) mod namespace;
+pub(crate) mod stores;
+
+/// Sockets that one second may ask for: what keeps asking below half a percent of a core.
+pub(crate) const SOCKETS_PER_SECOND: usize = 5_000;
