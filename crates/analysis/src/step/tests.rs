@@ -1,0 +1,1 @@
+//! Steps built by hand, judged.
