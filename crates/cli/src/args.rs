@@ -319,5 +319,5 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Parsed, Failur
 
 /// A duration in k6's and Go's form: `90s`, `1m30s`, `500ms`; a bare number is milliseconds.
 fn duration(text: &str) -> Result<Duration, String> {
-    script::options::duration(text).map_err(|error| error.to_string())
+    script::options::parse_duration(text).map_err(|error| error.to_string())
 }

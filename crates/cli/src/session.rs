@@ -360,7 +360,8 @@ pub fn measured(from: Moment, settle: Duration, length: Duration) -> Interval {
     Interval::new(begin, whole_second(begin + length))
 }
 
+/// The clock of the command line.
 #[expect(clippy::disallowed_methods, reason = "the one place of the command line that reads the clock")]
-fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::now()
 }

@@ -99,7 +99,7 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
         Target::Url(url) => {
             let address = reach(&url, &guard)?;
             let plan = plan(url.as_str(), &promises, scenario("default", max), HttpSettings::default());
-            (Arc::new(plan), engine::url_users(&url, typed.think).map_err(anyhow::Error::from)?, Some(address))
+            (Arc::new(plan), engine::url_users(url.as_str(), typed.think), Some(address))
         }
         Target::Script(path) => {
             if !typed.think.is_zero() {
@@ -112,7 +112,7 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
             plan.promises.clone_from(&promises);
             plan.thresholds.clear();
             let plan = Arc::new(plan);
-            (plan.clone(), loaded.factory(plan), None)
+            (plan, loaded.factory(), None)
         }
     };
     check_metrics(&plan)?;

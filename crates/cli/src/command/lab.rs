@@ -131,7 +131,7 @@ async fn climb(
     let settings = Settings {
         command: "lab",
         plan: Arc::new(plan),
-        factory: engine::url_users(&url, Duration::ZERO).map_err(anyhow::Error::from)?,
+        factory: engine::url_users(url.as_str(), Duration::ZERO),
         watching: Watching { target: Some(address), specs },
         guard,
         file: None,

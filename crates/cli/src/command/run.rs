@@ -9,6 +9,8 @@ use model::record::{Entry, Level, RunRecord, StepSpan};
 use model::summary::ThresholdState;
 use model::unit::Interval;
 use model::verdict::Phase;
+use script::LoadError;
+use script::link::LinkError;
 use script::options::{Overrides, ScriptFacts};
 
 use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
@@ -38,13 +40,13 @@ pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> 
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
             let nothing = serde_json::Value::Object(serde_json::Map::new());
             let planned = script::options::plan(url.as_str(), &nothing, &facts, &overrides).map_err(options_failure)?;
-            let factory = engine::url_users(&url, Duration::ZERO).map_err(anyhow::Error::from)?;
+            let factory = engine::url_users(url.as_str(), Duration::ZERO);
             (warned(planned, &mut output), factory, Some(address))
         }
         Target::Script(path) => {
             let loaded = load(&path, &typed.scripting, env)?;
             let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
-            (plan.clone(), loaded.factory(plan), None)
+            (plan.clone(), loaded.factory(), None)
         }
     };
     let settings = Settings {
@@ -122,7 +124,7 @@ fn overrides(typed: &args::Run, tags: Vec<(String, String)>) -> Result<Overrides
     let stages = if typed.stage.is_empty() {
         None
     } else {
-        Some(script::options::stages(&typed.stage.join(",")).map_err(options_failure)?)
+        Some(script::options::parse_stages(&typed.stage.join(",")).map_err(options_failure)?)
     };
     Ok(from_env.merge(Overrides {
         vus: typed.vus,
@@ -160,22 +162,31 @@ pub fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>) -> Re
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     all.extend(env);
+    let began = crate::session::now();
     let settings = script::LoadSettings {
         env: all,
         isolation: match flags.isolation {
             args::Isolation::Shared => script::Isolation::Shared,
             args::Isolation::Full => script::Isolation::Full,
         },
-        stack_kb: flags.stack_size,
+        stack_bytes: flags.stack_size as usize * 1024,
+        clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
     };
-    script::load(path, settings).map_err(|error| Failure {
-        exit: match error.kind() {
-            script::LoadErrorKind::Exception => Exit::ScriptException,
-            script::LoadErrorKind::Unsupported => Exit::InvalidConfig,
-            script::LoadErrorKind::Other => Exit::Other,
-        },
-        error: error.into(),
-    })
+    script::load(path, settings).map_err(|error| Failure { exit: load_exit(&error), error: error.into() })
+}
+
+/// k6's code for a script that cannot be run.
+fn load_exit(error: &LoadError) -> Exit {
+    match error {
+        LoadError::Link(LinkError::Syntax { .. } | LinkError::Import { .. }) | LoadError::Init(_) => {
+            Exit::ScriptException
+        }
+        LoadError::Link(LinkError::Unsupported { .. }) => Exit::InvalidConfig,
+        LoadError::Aborted(_) => Exit::Aborted,
+        LoadError::Link(LinkError::FileMissing { .. }) | LoadError::NoFunction { .. } | LoadError::Engine(_) => {
+            Exit::Other
+        }
+    }
 }
 
 /// The plan that a script asks for.
