@@ -256,6 +256,7 @@ impl Seat {
             Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
             Ending::Aborted(message) => {
                 tally.meter.window(|window| window.interrupted += 1);
+                self.leash.cut();
                 crew.report(Report::Aborted(message));
             }
         }

@@ -74,7 +74,7 @@ impl Net {
 /// The connections and cookies of one user.
 pub(crate) struct Client {
     net: Rc<Net>,
-    idle: RefCell<Vec<Box<Connection>>>,
+    idle: RefCell<Vec<Connection>>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
 }
@@ -120,7 +120,7 @@ impl Client {
 
     /// Gives back the buffers of idle connections.
     pub(crate) fn park(&self) {
-        self.idle.borrow_mut().retain_mut(|connection| connection.park());
+        self.idle.borrow_mut().retain_mut(Connection::park);
     }
 
     /// Closes all idle connections.
@@ -234,11 +234,11 @@ impl Client {
         &'a self,
         outgoing: &'a Outgoing<'_>,
         progress: &'a Progress,
-    ) -> Pin<Box<dyn Future<Output = Result<Box<Connection>, Failure>> + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Result<Connection, Failure>> + 'a>> {
         Box::pin(Connection::dial(&self.net, &outgoing.target, &self.traffic, progress))
     }
 
-    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Box<Connection>> {
+    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Connection> {
         loop {
             let mut connection = {
                 let mut idle = self.idle.borrow_mut();

@@ -119,7 +119,7 @@ impl Connection {
         target: &Rc<Target>,
         traffic: &Rc<Traffic>,
         progress: &Progress,
-    ) -> Result<Box<Self>, Failure> {
+    ) -> Result<Self, Failure> {
         let clock = net.tally.clock;
         let origin = &target.origin;
         let remote = net.resolver.address(origin, clock).await?;
@@ -140,7 +140,7 @@ impl Connection {
             (Stream::Plain(counted), None)
         };
         let line = Line::Parked(Wire::new(stream, marks.clone()));
-        Ok(Box::new(Self { target: target.clone(), line, marks, remote, tls_version }))
+        Ok(Self { target: target.clone(), line, marks, remote, tls_version })
     }
 
     /// Whether it leads where `target` is.
