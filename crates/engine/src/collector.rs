@@ -49,8 +49,8 @@ impl<T> Gathering<T> {
 
 /// See the module.
 pub(crate) struct Collector {
-    windows: Gathering<Box<Window>>,
-    snapshots: Gathering<Box<Summary>>,
+    windows: Gathering<Window>,
+    snapshots: Gathering<Summary>,
     vus: Total,
     vus_max: Total,
     users_made: u32,
@@ -79,14 +79,14 @@ impl Collector {
     }
 
     /// Adds one worker's window; returns those that are complete.
-    pub(crate) fn window(&mut self, second: u64, window: Box<Window>) -> Vec<Box<Window>> {
+    pub(crate) fn window(&mut self, second: u64, window: Window) -> Vec<Window> {
         let complete = self.windows.add(second, window, |sum, window| sum.merge(window));
         complete.iter().for_each(|window| self.gauge(window));
         complete
     }
 
     /// The windows that are left at the end, complete or not.
-    pub(crate) fn rest(&mut self) -> Vec<Box<Window>> {
+    pub(crate) fn rest(&mut self) -> Vec<Window> {
         let rest: Vec<_> = std::mem::take(&mut self.windows.waiting).into_values().map(|(_, window)| window).collect();
         rest.iter().for_each(|window| self.gauge(window));
         rest
@@ -101,8 +101,8 @@ impl Collector {
     }
 
     /// Adds one worker's snapshot; returns those that are complete.
-    pub(crate) fn snapshot(&mut self, second: u64, summary: Box<Summary>) -> Vec<Box<Summary>> {
-        let mut complete = self.snapshots.add(second, summary, |sum, summary| merge(sum, summary));
+    pub(crate) fn snapshot(&mut self, second: u64, summary: Summary) -> Vec<Summary> {
+        let mut complete = self.snapshots.add(second, summary, merge);
         complete.iter_mut().for_each(|summary| self.complete(summary, Moment::START));
         complete
     }
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
     use model::unit::Interval;
 
-    fn window(second: u64, users: u32) -> Box<Window> {
+    fn window(second: u64, users: u32) -> Window {
         let at = |second: u64| Moment(second * 1_000_000_000);
-        Box::new(Window { interval: Interval::new(at(second), at(second + 1)), users, ..Window::default() })
+        Window { interval: Interval::new(at(second), at(second + 1)), users, ..Window::default() }
     }
 
     #[test]

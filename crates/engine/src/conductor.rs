@@ -69,7 +69,7 @@ impl Conductor {
         let began = self.clock.now();
         let (reason, hurry) = self.phases().await;
         let (mut summary, all) = self.last_tally(hurry).await;
-        self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(window)));
+        self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(Box::new(window))));
         let length = self.clock.now().since(began);
         self.collector.complete(&mut summary, Moment::after(length));
         (Box::new(Ended { reason, summary }), all)
@@ -164,7 +164,7 @@ impl Conductor {
                 }
                 Turn::Stop(Stop::Graceful) => {}
                 Turn::Stop(Stop::Now) => {
-                    self.cut_off().await;
+                    self.cut_off(busy).await;
                     return (if reason == EndReason::Completed { EndReason::Stopped } else { reason }, Hurry::Yes);
                 }
                 Turn::Aborted(message) if !cut => {
@@ -173,7 +173,7 @@ impl Conductor {
                     self.command(&Command::Cut);
                 }
                 Turn::InitFailed(message) => {
-                    self.cut_off().await;
+                    self.cut_off(busy).await;
                     return (EndReason::InitFailed(message), Hurry::Yes);
                 }
                 Turn::Late if cut || until == NEVER => break,
@@ -188,15 +188,22 @@ impl Conductor {
     }
 
     /// Cuts everything, and gives the users a moment to say that they were interrupted.
-    async fn cut_off(&mut self) {
+    async fn cut_off(&mut self, mut busy: usize) {
         self.command(&Command::Cut);
         let until = self.clock.now() + PATIENCE / 2;
-        while !matches!(self.turn(until).await, Turn::Idle | Turn::Late) {}
+        while busy > 0 {
+            match self.turn(until).await {
+                Turn::Idle => busy -= 1,
+                Turn::Late => return,
+                _ => {}
+            }
+        }
     }
 
     async fn last_tally(&mut self, hurry: Hurry) -> (Summary, bool) {
         let now = self.clock.now();
-        self.command(&Command::Finish(now));
+        // The end lies a little ahead, so that what happens at this very moment has a window to lie in.
+        self.command(&Command::Finish(now + HEAD_START));
         let until = now + if hurry == Hurry::Yes { PATIENCE } else { TALLY_PATIENCE };
         let mut summary = Summary::default();
         let mut missing = self.workers.len();
@@ -238,8 +245,8 @@ impl Conductor {
                         continue;
                     }
                     Report::Window(second, window) => {
-                        let complete = self.collector.window(second, window);
-                        complete.into_iter().for_each(|window| self.emit(Event::Window(window)));
+                        let complete = self.collector.window(second, *window);
+                        complete.into_iter().for_each(|window| self.emit(Event::Window(Box::new(window))));
                         continue;
                     }
                     Report::Log(lines) => {
@@ -247,8 +254,8 @@ impl Conductor {
                         continue;
                     }
                     Report::Snapshot(second, summary) => {
-                        let complete = self.collector.snapshot(second, summary);
-                        complete.into_iter().for_each(|summary| self.emit(Event::Snapshot(summary)));
+                        let complete = self.collector.snapshot(second, *summary);
+                        complete.into_iter().for_each(|summary| self.emit(Event::Snapshot(Box::new(summary))));
                         continue;
                     }
                 },

@@ -17,6 +17,9 @@ use crate::worker::Report;
 /// How often a user that was told to stop is told again before it is left alone.
 const CANCELS_MAX: usize = 16;
 
+/// From which length of sleep on the buffers of idle connections are given back: users that think are many.
+const LONG_SLEEP: Duration = Duration::from_millis(50);
+
 /// A user with all that it needs.
 pub(crate) struct Seat {
     user: Box<dyn User>,
@@ -253,6 +256,7 @@ impl Seat {
             Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
             Ending::Aborted(message) => {
                 tally.meter.window(|window| window.interrupted += 1);
+                self.leash.cut();
                 crew.report(Report::Aborted(message));
             }
         }
@@ -308,6 +312,9 @@ impl Seat {
             Ask::Http(request) => Answer::Response(Box::new(client.request(request, alarm, leash).await?)),
             Ask::Batch(requests) => Answer::Responses(client.batch(requests, leash).await?),
             Ask::Sleep(length) => {
+                if length >= LONG_SLEEP {
+                    client.park();
+                }
                 let wake = tally.clock.now() + length;
                 match alarm.sleep_until(wake, leash).await {
                     crate::alarm::Elapsed::Cut => return None,

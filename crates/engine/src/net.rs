@@ -15,6 +15,7 @@ mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ impl Net {
 /// The connections and cookies of one user.
 pub(crate) struct Client {
     net: Rc<Net>,
-    idle: RefCell<Vec<Box<Connection>>>,
+    idle: RefCell<Vec<Connection>>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
 }
@@ -115,6 +116,11 @@ impl Client {
             self.close();
         }
         self.traffic.take()
+    }
+
+    /// Gives back the buffers of idle connections.
+    pub(crate) fn park(&self) {
+        self.idle.borrow_mut().retain_mut(Connection::park);
     }
 
     /// Closes all idle connections.
@@ -209,11 +215,11 @@ impl Client {
         let again = reused.is_some() && outgoing.body.is_empty() && outgoing.method.is_safe();
         let mut connection = match reused {
             Some(connection) => connection,
-            None => Connection::dial(&self.net, &outgoing.target, &self.traffic, progress).await?,
+            None => self.dial(outgoing, progress).await?,
         };
         let mut answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
         if again && answered.as_ref().is_err_and(|broken| !broken.answer_begun) {
-            connection = Connection::dial(&self.net, &outgoing.target, &self.traffic, progress).await?;
+            connection = self.dial(outgoing, progress).await?;
             answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
         }
         let answered = answered.map_err(|broken| broken.failure)?;
@@ -223,7 +229,16 @@ impl Client {
         Ok(answered)
     }
 
-    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Box<Connection>> {
+    /// On the heap, since it is rare and its state is large.
+    fn dial<'a>(
+        &'a self,
+        outgoing: &'a Outgoing<'_>,
+        progress: &'a Progress,
+    ) -> Pin<Box<dyn Future<Output = Result<Connection, Failure>> + 'a>> {
+        Box::pin(Connection::dial(&self.net, &outgoing.target, &self.traffic, progress))
+    }
+
+    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Connection> {
         loop {
             let mut connection = {
                 let mut idle = self.idle.borrow_mut();

@@ -128,6 +128,7 @@ pub enum EndReason {
 ///
 /// # Errors
 /// If the plan has no scenario, or the system gives no thread.
+#[expect(clippy::needless_pass_by_value, reason = "callers hand their plan and factory over; each thread gets a clone")]
 pub fn start(plan: Arc<Plan>, factory: Arc<dyn UserFactory>, options: Options) -> Result<Running, StartError> {
     if plan.scenarios.is_empty() {
         return Err(StartError::NoScenario);
@@ -230,9 +231,9 @@ fn conduct(conductor: Conductor, threads: Vec<JoinHandle<()>>) {
 
 /// A whole run inside the caller's runtime, so that a paused clock governs all of it.
 #[cfg(test)]
-pub(crate) fn start_local(plan: Plan, factory: Arc<dyn UserFactory>, workers: usize) -> Running {
+pub(crate) fn start_local(plan: Plan, factory: &Arc<dyn UserFactory>, workers: usize) -> Running {
     let beginning = tokio::time::Instant::now().into_std();
-    let (conductor, kits, running) = assemble(&Arc::new(plan), &factory, workers, beginning);
+    let (conductor, kits, running) = assemble(&Arc::new(plan), factory, workers, beginning);
     for kit in kits {
         tokio::task::spawn_local(worker::work(kit.outfit()));
     }

@@ -87,11 +87,29 @@ type Driver = http1::Connection<Wire, Full<Bytes>>;
 /// See the module.
 pub(crate) struct Connection {
     target: Rc<Target>,
-    sender: SendRequest<Full<Bytes>>,
-    driver: Driver,
+    line: Line,
     marks: Rc<Marks>,
     remote: SocketAddr,
     tls_version: Option<&'static str>,
+}
+
+/// The HTTP machinery holds two buffers of 8 kB, so it is there only while it may be needed soon.
+enum Line {
+    Warm(Box<Http>),
+    Parked(Wire),
+    Dead,
+}
+
+struct Http {
+    sender: SendRequest<Full<Bytes>>,
+    driver: Driver,
+}
+
+impl Http {
+    async fn new(wire: Wire) -> hyper::Result<Box<Self>> {
+        let (sender, driver) = http1::Builder::new().title_case_headers(true).handshake(wire).await?;
+        Ok(Box::new(Self { sender, driver }))
+    }
 }
 
 impl Connection {
@@ -101,7 +119,7 @@ impl Connection {
         target: &Rc<Target>,
         traffic: &Rc<Traffic>,
         progress: &Progress,
-    ) -> Result<Box<Self>, Failure> {
+    ) -> Result<Self, Failure> {
         let clock = net.tally.clock;
         let origin = &target.origin;
         let remote = net.resolver.address(origin, clock).await?;
@@ -121,10 +139,8 @@ impl Connection {
         } else {
             (Stream::Plain(counted), None)
         };
-        let handshake =
-            http1::Builder::new().title_case_headers(true).handshake(Wire::new(stream, marks.clone())).await;
-        let (sender, driver) = handshake.map_err(|error| failure::exchange(&error, false))?;
-        Ok(Box::new(Self { target: target.clone(), sender, driver, marks, remote, tls_version }))
+        let line = Line::Parked(Wire::new(stream, marks.clone()));
+        Ok(Self { target: target.clone(), line, marks, remote, tls_version })
     }
 
     /// Whether it leads where `target` is.
@@ -134,13 +150,27 @@ impl Connection {
 
     /// Whether it can take a request; reads what the service has sent meanwhile, such as its end.
     pub(crate) async fn alive(&mut self) -> bool {
+        let Ok(http) = self.line.warm().await else { return false };
         poll_fn(|cx| {
-            if Pin::new(&mut self.driver).poll(cx).is_ready() {
+            if Pin::new(&mut http.driver).poll(cx).is_ready() {
                 return Poll::Ready(false);
             }
-            self.sender.poll_ready(cx).map(|ready| ready.is_ok())
+            http.sender.poll_ready(cx).map(|ready| ready.is_ok())
         })
         .await
+    }
+
+    /// Gives back its buffers until it is needed again; `false` if it must be closed.
+    pub(crate) fn park(&mut self) -> bool {
+        self.line = match std::mem::replace(&mut self.line, Line::Dead) {
+            Line::Warm(http) => {
+                let parts = http.driver.into_parts();
+                // What comes without being asked for belongs to no request.
+                if parts.read_buf.is_empty() { Line::Parked(parts.io) } else { Line::Dead }
+            }
+            other => other,
+        };
+        !matches!(self.line, Line::Dead)
     }
 
     /// Sends `request` and reads the answer to its end.
@@ -163,9 +193,9 @@ impl Connection {
     }
 
     async fn run(&mut self, request: http::Request<Full<Bytes>>, keep_body: bool) -> hyper::Result<Answered> {
-        let driver = &mut self.driver;
+        let Http { sender, driver } = self.line.warm().await?;
         let response = {
-            let mut response = pin!(self.sender.send_request(request));
+            let mut response = pin!(sender.send_request(request));
             poll_fn(|cx| drive(driver, cx, |cx| response.as_mut().poll(cx))).await?
         };
         let (head, mut body) = response.into_parts();
@@ -178,6 +208,20 @@ impl Connection {
             }
         }
         Ok(Answered { head, body: keep_body.then(|| kept.into_bytes()) })
+    }
+}
+
+impl Line {
+    async fn warm(&mut self) -> hyper::Result<&mut Http> {
+        if !matches!(self, Self::Warm(_))
+            && let Self::Parked(wire) = std::mem::replace(self, Self::Dead)
+        {
+            *self = Self::Warm(Http::new(wire).await?);
+        }
+        match self {
+            Self::Warm(http) => Ok(http),
+            Self::Parked(_) | Self::Dead => unreachable!("a connection that could not be parked is dropped"),
+        }
     }
 }
 

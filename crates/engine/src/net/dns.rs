@@ -18,10 +18,13 @@ use crate::user::Failure;
 const TTL: Duration = Duration::from_secs(300);
 const NAMES_MAX: usize = 10_000;
 
+/// Until when, and what.
+type Known = (Moment, Rc<[IpAddr]>);
+
 /// The resolver of one worker.
 #[derive(Default)]
 pub(crate) struct Resolver {
-    known: RefCell<HashMap<String, (Moment, Rc<[IpAddr]>), FixedState>>,
+    known: RefCell<HashMap<String, Known, FixedState>>,
     turn: Cell<usize>,
 }
 

@@ -39,7 +39,7 @@ fn authority(url: &Url) -> String {
 }
 
 fn is_id(segment: &str) -> bool {
-    let count = |wanted: fn(&u8) -> bool| segment.bytes().filter(|byte| wanted(byte)).count();
+    let count = |wanted: fn(&u8) -> bool| segment.bytes().filter(&wanted).count();
     let digits = count(u8::is_ascii_digit);
     if segment.is_empty() || digits == 0 {
         return false;

@@ -1,1 +1,405 @@
+//! Against a server that does what servers should not: real sockets, one scripted connection after the other.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::metric::{MetricId, builtin_metrics};
+use model::plan::Plan;
+use model::summary::Total;
+use model::window::Window;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::{LocalSet, spawn_local};
+
+use super::*;
+use crate::meter::{Meter, TagSet};
+
+/// What the server does next on a connection.
+#[derive(Clone, Copy)]
+enum Act {
+    /// Reads one request with its body.
+    Read,
+    /// Sends this.
+    Send(&'static str),
+    /// Closes with a reset instead of an end.
+    Reset,
+    /// Says nothing until the client goes away.
+    Stall,
+}
+use Act::{Read, Reset, Send, Stall};
+
+const OK: Act = Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+
+#[derive(Default)]
+struct Seen {
+    requests: RefCell<Vec<String>>,
+    connections: Cell<usize>,
+}
+
+async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
+    let mut text = Vec::new();
+    loop {
+        let mut buffer = [0; 4096];
+        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        text.extend_from_slice(&buffer[..count]);
+        let so_far = String::from_utf8_lossy(&text).into_owned();
+        let Some((head, body)) = so_far.split_once("\r\n\r\n") else { continue };
+        let length =
+            head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).map_or(0, |n| n.parse().unwrap());
+        if body.len() >= length {
+            return Some(so_far);
+        }
+    }
+}
+
+async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, acts: &[Act], seen: &Seen) -> bool {
+    for act in acts {
+        match act {
+            Read => match read_request(&mut stream).await {
+                Some(request) => seen.requests.borrow_mut().push(request),
+                None => return false,
+            },
+            Send(text) => stream.write_all(text.as_bytes()).await.unwrap(),
+            Reset => return true,
+            Stall => std::future::pending().await,
+        }
+    }
+    let _ = stream.shutdown().await;
+    false
+}
+
+/// A server that plays one script per connection; returns its address.
+async fn serve(scripts: Vec<Vec<Act>>) -> (String, Rc<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let seen = Rc::new(Seen::default());
+    let watching = seen.clone();
+    spawn_local(async move {
+        for script in scripts {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let seen = watching.clone();
+            seen.connections.set(seen.connections.get() + 1);
+            spawn_local(async move {
+                if play(&mut stream, &script, &seen).await {
+                    stream.set_zero_linger().unwrap();
+                }
+            });
+        }
+    });
+    (format!("http://{address}"), seen)
+}
+
+struct World {
+    client: Client,
+    tally: Rc<Tally>,
+}
+
+fn plan(http: HttpSettings) -> Arc<Plan> {
+    Arc::new(Plan {
+        target: String::new(),
+        scenarios: Vec::new(),
+        metrics: builtin_metrics(),
+        thresholds: Vec::new(),
+        promises: vec!["http_req_duration: p(90)<500".parse().unwrap()],
+        tags: BTreeMap::new(),
+        http,
+        setup: None,
+        teardown: None,
+        min_iteration: Duration::ZERO,
+        summary_trend_stats: Vec::new(),
+        summary_time_unit: None,
+    })
+}
+
+impl World {
+    fn new(http: HttpSettings) -> Self {
+        let clock = Clock::new(tokio::time::Instant::now().into_std());
+        let tally = Tally::new(Meter::new(plan(http)), clock, Box::new(|_, _| ()));
+        Self { client: Client::new(Net::new(tally.clone())), tally }
+    }
+
+    async fn send(&self, request: Request) -> Response {
+        let mut alarm = Alarm::new(self.tally.clock);
+        let request = Box::new(Request { keep_body: true, ..request });
+        self.client.request(request, &mut alarm, &Leash::default()).await.expect("nobody cuts it off")
+    }
+
+    async fn get(&self, url: &str) -> Response {
+        self.send(Request::get(url, TagSet::RUN)).await
+    }
+
+    async fn post(&self, url: &str, body: &'static str) -> Response {
+        let body = Bytes::from_static(body.as_bytes());
+        self.send(Request { method: Method::POST, body, ..Request::get(url, TagSet::RUN) }).await
+    }
+
+    fn requests_counted(&self) -> f64 {
+        let summary = self.tally.meter.summary();
+        let Total::Counter(count) = summary.metrics["http_reqs"].total else { panic!("http_reqs is a counter") };
+        count
+    }
+
+    fn window(&self) -> Window {
+        self.tally.meter.take_window()
+    }
+}
+
+fn failure_of(response: &Response) -> (u16, u32, &str) {
+    response.error.as_ref().map_or((response.status, 0, ""), |error| (response.status, error.code, &error.text))
+}
+
+async fn check(script: &[Act], expected: (u16, u32, &str)) {
+    let (url, _) = serve(vec![script.to_vec()]).await;
+    let world = World::new(HttpSettings::default());
+    let response = world.get(&url).await;
+    assert_eq!(failure_of(&response), expected);
+    let window = world.window();
+    assert_eq!((window.requests.started, window.requests.finished, window.requests.failed), (1, 1, 1));
+    assert_eq!(window.errors.into_iter().collect::<Vec<_>>(), [(format!("{} {}", expected.1, expected.2), 1)]);
+    assert_eq!((window.promises[0].samples, window.promises[0].broken), (1, 1));
+}
+
+#[tokio::test]
+async fn rude_servers_are_told_apart() {
+    let rude = async {
+        check(&[Read, Reset], (0, 1220, "read: connection reset by peer")).await;
+        check(&[Read], (0, 1000, "EOF")).await;
+        check(&[Read, Send("HTTP/1.1 200 OK\r\nContent-Le")], (0, 1000, "unexpected EOF")).await;
+        check(&[Read, Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")], (0, 1000, "unexpected EOF")).await;
+        let half = Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+        check(&[Read, half, Reset], (0, 1220, "read: connection reset by peer")).await;
+        check(&[Read, Send("SSH-2.0-OpenSSH\r\n\r\n")], (0, 1000, "malformed HTTP response")).await;
+        let switch = Send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n");
+        check(&[Read, switch], (0, 1000, "unsupported response status: 101")).await;
+    };
+    LocalSet::new().run_until(rude).await;
+}
+
+#[tokio::test]
+async fn a_silent_server_times_out_and_the_time_counts_as_waiting() {
+    let silent = async {
+        let (url, _) = serve(vec![vec![Read, Stall]]).await;
+        let world = World::new(HttpSettings::default());
+        let timeout = Some(Duration::from_millis(60));
+        let response = world.send(Request { timeout, ..Request::get(&url, TagSet::RUN) }).await;
+        assert_eq!(failure_of(&response), (0, 1050, "request timeout"));
+        assert!(response.timings.waiting > 30.0, "{:?}", response.timings);
+        assert_eq!(world.window().errors["1050 request timeout"], 1);
+    };
+    LocalSet::new().run_until(silent).await;
+}
+
+#[tokio::test]
+async fn refused_ports_unknown_schemes_and_bad_urls_are_data() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let refused = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let world = World::new(HttpSettings::default());
+    let response = world.get(&refused).await;
+    assert_eq!(failure_of(&response), (0, 1212, "dial: connection refused"));
+    assert_eq!((response.timings.duration(), response.url.as_str()), (0.0, refused.as_str()));
+    assert_eq!(failure_of(&world.get("ftp://h/").await), (0, 1020, "unsupported protocol scheme \"ftp\""));
+    assert_eq!(failure_of(&world.get("/relative").await).1, 1020);
+    assert_eq!(world.window().requests.failed, 3);
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_their_bytes_counted() {
+    let keeping = async {
+        let (url, seen) = serve(vec![vec![Read, OK, Read, OK, Read, OK]]).await;
+        let world = World::new(HttpSettings::default());
+        let first = world.get(&url).await;
+        assert_eq!((first.status, first.proto, first.body.as_deref()), (200, "HTTP/1.1", Some(&b"ok"[..])));
+        assert!(first.timings.connecting > 0.0 && first.timings.blocked >= first.timings.connecting);
+        world.client.park();
+        let second = world.get(&url).await;
+        assert_eq!((second.timings.connecting, second.body.as_deref()), (0.0, Some(&b"ok"[..])));
+        world.post(&url, "three").await;
+        assert_eq!(seen.connections.get(), 1);
+        let requests = seen.requests.borrow();
+        assert!(requests[0].contains("User-Agent: plimsoll/") && requests[0].contains("Host: 127.0.0.1:"));
+        assert!(requests[2].starts_with("POST / HTTP/1.1") && requests[2].ends_with("\r\n\r\nthree"));
+        let sent: usize = requests.iter().map(String::len).sum();
+        let answers = 3 * "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".len();
+        assert_eq!(world.client.end_iteration(), (sent as u64, answers as u64));
+    };
+    LocalSet::new().run_until(keeping).await;
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_is_replaced_for_requests_that_change_nothing() {
+    let stale = async {
+        let (url, seen) = serve(vec![vec![Read, OK, Read], vec![Read, OK, Read], vec![Read, OK]]).await;
+        let world = World::new(HttpSettings::default());
+        assert_eq!(world.get(&url).await.status, 200);
+        // The server takes the second request and closes without an answer: tried again on a new connection.
+        assert_eq!(world.get(&url).await.status, 200);
+        assert_eq!((seen.connections.get(), world.requests_counted()), (2, 2.0));
+        // What may have changed something is not tried again.
+        assert_eq!(failure_of(&world.post(&url, "x").await), (0, 1000, "EOF"));
+        assert_eq!(seen.connections.get(), 2);
+        assert_eq!(world.post(&url, "x").await.status, 200);
+    };
+    LocalSet::new().run_until(stale).await;
+}
+
+#[tokio::test]
+async fn connections_that_end_with_the_answer_are_not_kept() {
+    let closing = async {
+        let close = Send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end");
+        let (url, seen) = serve(vec![vec![Read, close], vec![Read, OK], vec![Read, OK]]).await;
+        let world = World::new(HttpSettings::default());
+        assert_eq!(world.get(&url).await.body.as_deref(), Some(&b"to the end"[..]));
+        assert_eq!(world.post(&url, "x").await.status, 200);
+        assert_eq!(seen.connections.get(), 2);
+        let world = World::new(HttpSettings { no_connection_reuse: true, ..HttpSettings::default() });
+        world.get(&url).await;
+        assert!(seen.requests.borrow()[2].contains("Connection: close"));
+        assert!(world.client.idle.borrow().is_empty());
+    };
+    LocalSet::new().run_until(closing).await;
+}
+
+#[tokio::test]
+async fn redirects_are_requests_of_their_own_and_carry_cookies_on() {
+    let moving = async {
+        let found = "HTTP/1.1 302 Found\r\nLocation: /b\r\nSet-Cookie: sid=7; Path=/\r\nContent-Length: 0\r\n\r\n";
+        let again = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /c\r\nContent-Length: 0\r\n\r\n";
+        let script = vec![Read, Send(found), Read, OK, Read, Send(again), Read, OK, Read, Send(found)];
+        let (url, seen) = serve(vec![script]).await;
+        let world = World::new(HttpSettings::default());
+        let response = world.post(&format!("{url}/a"), "body").await;
+        assert_eq!((response.status, response.url), (200, format!("{url}/b")));
+        assert_eq!(response.cookies, [("sid".to_owned(), "7".to_owned())]);
+        assert_eq!(world.requests_counted(), 2.0);
+        world.client.begin_iteration();
+        assert_eq!(world.post(&format!("{url}/a"), "body").await.url, format!("{url}/c"));
+        let response = world.send(Request { redirects: Some(0), ..Request::get(&url, TagSet::RUN) }).await;
+        assert_eq!(failure_of(&response), (302, 0, ""));
+        let requests = seen.requests.borrow();
+        assert!(requests[1].starts_with("GET /b HTTP/1.1\r\n") && requests[1].contains("Cookie: sid=7\r\n"));
+        assert!(!requests[1].contains("body") && !requests[2].contains("sid"));
+        assert!(requests[3].starts_with("POST /c HTTP/1.1\r\n") && requests[3].ends_with("body"));
+    };
+    LocalSet::new().run_until(moving).await;
+}
+
+#[tokio::test]
+async fn statuses_have_codes_and_ids_are_grouped() {
+    let grouping = async {
+        let busy = Send("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+        let (url, _) = serve(vec![vec![Read, busy, Read, OK, Read, busy]]).await;
+        let world = World::new(HttpSettings::default());
+        assert_eq!(failure_of(&world.get(&format!("{url}/uuid/17")).await), (503, 1503, ""));
+        world.get(&format!("{url}/uuid/18")).await;
+        world.send(Request { expected: None, name: Some("mine".into()), ..Request::get(&url, TagSet::RUN) }).await;
+        let window = world.window();
+        let endpoints: Vec<_> =
+            window.endpoints.iter().map(|(name, of)| (name.as_str(), of.finished, of.failed)).collect();
+        assert_eq!(endpoints, [(format!("{url}/uuid/{{id}}").as_str(), 2, 1), ("mine", 1, 0)]);
+        assert_eq!(window.errors.into_iter().collect::<Vec<_>>(), [("status 503".to_owned(), 1)]);
+        let summary = world.tally.meter.summary();
+        assert_eq!(summary.metrics["http_req_failed"].total, Total::Rate { passes: 1, total: 2 });
+        let Total::Trend(expected) = &summary.metrics["http_req_duration{expected_response:true}"].total else {
+            panic!()
+        };
+        assert_eq!(expected.count(), 1);
+        assert!(world.tally.meter.metric("http_req_failed") == Some(MetricId::HTTP_REQ_FAILED));
+    };
+    LocalSet::new().run_until(grouping).await;
+}
+
+#[tokio::test]
+async fn bodies_come_in_parts_and_unwanted_ones_are_dropped() {
+    let parts = async {
+        let chunked = Send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+        let (url, seen) = serve(vec![vec![Read, chunked, Read, chunked, Read, OK]]).await;
+        let world = World::new(HttpSettings::default());
+        assert_eq!(world.get(&url).await.body.as_deref(), Some(&b"abcde"[..]));
+        let mut alarm = Alarm::new(world.tally.clock);
+        let unwanted = Box::new(Request::get(&url, TagSet::RUN));
+        let response = world.client.request(unwanted, &mut alarm, &Leash::default()).await.unwrap();
+        assert_eq!((response.status, response.body), (200, None));
+        assert_eq!(world.get(&url).await.status, 200);
+        assert_eq!(seen.connections.get(), 1);
+    };
+    LocalSet::new().run_until(parts).await;
+}
+
+#[tokio::test]
+async fn batches_open_six_connections_to_a_host_and_answer_in_order() {
+    let together = async {
+        let (url, seen) = serve(vec![vec![Read, OK, Read, OK, Read, OK, Read, OK]; 6]).await;
+        let world = World::new(HttpSettings::default());
+        let request = |index| Request::get(format!("{url}/{index}"), TagSet::RUN);
+        let mut requests: Vec<_> = (0..9).map(request).collect();
+        requests.push(Request::get("nowhere", TagSet::RUN));
+        let responses = world.client.batch(requests, &Leash::default()).await.unwrap();
+        let urls: Vec<_> = responses.iter().map(|response| response.url.rsplit('/').next().unwrap()).collect();
+        assert_eq!(urls, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "nowhere"]);
+        assert_eq!((seen.connections.get(), responses[8].status, responses[9].status), (6, 200, 0));
+    };
+    LocalSet::new().run_until(together).await;
+}
+
+#[tokio::test]
+async fn a_cut_ends_a_request_and_leaves_no_sample() {
+    let cutting = async {
+        let (url, seen) = serve(vec![vec![Read, Stall]]).await;
+        let world = World::new(HttpSettings::default());
+        let leash = Rc::new(Leash::default());
+        let (cutter, watched) = (leash.clone(), seen.clone());
+        spawn_local(async move {
+            while watched.requests.borrow().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            cutter.cut();
+        });
+        let mut alarm = Alarm::new(world.tally.clock);
+        let request = Box::new(Request::get(&url, TagSet::RUN));
+        assert!(world.client.request(request, &mut alarm, &leash).await.is_none());
+        let window = world.window();
+        assert_eq!((window.requests.started, window.requests.finished), (1, 0));
+    };
+    LocalSet::new().run_until(cutting).await;
+}
+
+/// A TLS server with a certificate of its own making, answering every request on every connection.
+async fn serve_tls() -> String {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    spawn_local(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            if let Ok(stream) = acceptor.accept(stream).await {
+                play(stream, &[Read, OK], &Seen::default()).await;
+            }
+        }
+    });
+    format!("https://localhost:{port}/")
+}
+
+#[tokio::test]
+async fn tls_is_verified_unless_told_otherwise() {
+    let secure = async {
+        let url = serve_tls().await;
+        let world = World::new(HttpSettings { insecure_skip_tls_verify: true, ..HttpSettings::default() });
+        let response = world.get(&url).await;
+        assert_eq!((failure_of(&response), response.tls_version), ((200, 0, ""), Some("tls1.3")));
+        assert!(response.timings.tls_handshaking > 0.0);
+        let world = World::new(HttpSettings::default());
+        assert_eq!(failure_of(&world.get(&url).await), (0, 1310, "x509: unknown authority"));
+        let (plain, _) = serve(vec![vec![Send("HTTP/1.1 400 Bad Request\r\n\r\n"), Stall]]).await;
+        let response = world.get(&plain.replace("http:", "https:")).await;
+        assert_eq!(failure_of(&response), (0, 1301, "tls: first record does not look like a TLS handshake"));
+    };
+    LocalSet::new().run_until(secure).await;
+}
