@@ -73,7 +73,8 @@ pub enum BuiltinCheck {
     Unknown,
 }
 
-/// Reads `entry` and all that it imports, and makes factories of them.
+/// Reads `entry` and all that it imports, and makes factories of them. What they do is what the language says of the
+/// modules, with one exception: text given to a direct `eval` does not see names imported from other files.
 ///
 /// # Errors
 /// The first mistake found, in the order of evaluation.

@@ -229,6 +229,7 @@ fn text_that_looks_like_code() {
         "log('import x from \"./y.js\"', `export const f = ${value}`, /import f from value/.test('f')); // import './nowhere.js'\n/* export default\n f */ log('f value');",
         &["import x from \"./y.js\" export const f = 1 false", "f value"],
     );
+    check(&[("main.js", "let b = 2; log(1<!--b); log(b)")], &["false", "1"]);
     check(&[("main.js", "#!/usr/bin/env k6\n'use strict'\nlog('ü import')// the end")], &["ü import"]);
 }
 

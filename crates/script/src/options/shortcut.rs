@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::plan::{Executor, Scenario, Stage};
+use serde_json::{Map, Value};
 
 use super::read::{Fields, Notes};
 use super::scenario::{GRACEFUL_STOP, check_exec, check_length, check_ramp, check_shared, check_users, scenarios};
@@ -13,14 +14,14 @@ use super::{Overrides, ScriptFacts};
 const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// What one level (script, or environment and flags) says about the load.
-struct Shortcuts {
+struct Shortcuts<'v> {
     duration: Option<Duration>,
     iterations: Option<u64>,
     stages: Option<Vec<Stage>>,
-    scenarios: Option<Vec<Scenario>>,
+    scenarios: Option<&'v Map<String, Value>>,
 }
 
-impl Shortcuts {
+impl Shortcuts<'_> {
     /// Names of what is given.
     fn given(&self) -> Vec<&'static str> {
         [
@@ -49,7 +50,8 @@ pub(super) fn choose(
         iterations: top.whole(notes, "iterations"),
         // An empty list or object is no wish.
         stages: top.stages(notes, "stages").filter(|stages| !stages.is_empty()),
-        scenarios: top.object(notes, "scenarios").filter(|map| !map.is_empty()).map(|map| scenarios(map, facts, notes)),
+        // Read only if they are used: what a flag replaces may be wrong or not supported yet.
+        scenarios: top.object(notes, "scenarios").filter(|map| !map.is_empty()),
     };
     let stronger = Shortcuts {
         duration: overrides.duration,
@@ -65,11 +67,11 @@ pub(super) fn choose(
         return Vec::new();
     }
     let vus = overrides.vus.or(script_vus);
-    if let Some(scenarios) = chosen.scenarios {
+    if let Some(map) = chosen.scenarios {
         if vus.is_some() {
             notes.warning("option `vus` has no effect beside `scenarios`");
         }
-        return scenarios;
+        return scenarios(map, facts, notes);
     }
     let executor = executor(&chosen, vus, notes);
     check_exec("scenario `default`", "default", facts, notes);
@@ -84,7 +86,7 @@ pub(super) fn choose(
     }]
 }
 
-fn warn_of_loss(script: &Shortcuts, stronger: Shortcuts, notes: &mut Notes) -> Shortcuts {
+fn warn_of_loss<'v>(script: &Shortcuts<'v>, stronger: Shortcuts<'v>, notes: &mut Notes) -> Shortcuts<'v> {
     if script.scenarios.is_some() {
         let by = stronger.given().join("` and `");
         notes.warning(format!(
@@ -94,7 +96,7 @@ fn warn_of_loss(script: &Shortcuts, stronger: Shortcuts, notes: &mut Notes) -> S
     stronger
 }
 
-fn executor(chosen: &Shortcuts, vus: Option<u32>, notes: &mut Notes) -> Executor {
+fn executor(chosen: &Shortcuts<'_>, vus: Option<u32>, notes: &mut Notes) -> Executor {
     let users = vus.unwrap_or(1);
     if let Some(stages) = &chosen.stages {
         let ramp = Executor::RampingVus { start_vus: users, stages: stages.clone(), graceful_ramp_down: GRACEFUL_STOP };

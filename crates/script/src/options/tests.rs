@@ -47,79 +47,29 @@ fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
+/// All of a plan but its metrics.
+fn listed(plan: &Plan) -> String {
+    let scenarios: Vec<String> = plan.scenarios.iter().map(|scenario| format!("{scenario:?}")).collect();
+    let bounds = (plan.setup, plan.teardown, plan.min_iteration);
+    let summary = (&plan.summary_trend_stats, &plan.summary_time_unit);
+    let all = [
+        scenarios.join("\n"),
+        format!("{:?}", plan.http),
+        format!("tags {:?}, setup, teardown, iteration {bounds:?}, summary {summary:?}", plan.tags),
+        format!("thresholds {:?}, promises {:?}", plan.thresholds, plan.promises),
+    ];
+    all.join("\n")
+}
+
 #[test]
 fn defaults_are_those_of_k6() {
     let plan = good(&Value::Null);
     let http = HttpSettings { user_agent: "…".to_owned(), ..plan.http.clone() };
-    insta::assert_json_snapshot!(Plan { metrics: Vec::new(), http, ..plan.clone() }, @r#"
-    {
-      "target": "script.js",
-      "scenarios": [
-        {
-          "name": "default",
-          "executor": {
-            "executor": "per-vu-iterations",
-            "vus": 1,
-            "iterations": 1,
-            "max_duration": {
-              "secs": 600,
-              "nanos": 0
-            }
-          },
-          "exec": "default",
-          "start_time": {
-            "secs": 0,
-            "nanos": 0
-          },
-          "graceful_stop": {
-            "secs": 30,
-            "nanos": 0
-          },
-          "env": {},
-          "tags": {}
-        }
-      ],
-      "metrics": [],
-      "thresholds": [],
-      "promises": [],
-      "tags": {},
-      "http": {
-        "user_agent": "…",
-        "max_redirects": 10,
-        "timeout": {
-          "secs": 60,
-          "nanos": 0
-        },
-        "insecure_skip_tls_verify": false,
-        "no_connection_reuse": false,
-        "no_vu_connection_reuse": false,
-        "no_cookies_reset": false,
-        "discard_response_bodies": false,
-        "throw": false,
-        "group_names": true
-      },
-      "setup": {
-        "secs": 60,
-        "nanos": 0
-      },
-      "teardown": {
-        "secs": 60,
-        "nanos": 0
-      },
-      "min_iteration": {
-        "secs": 0,
-        "nanos": 0
-      },
-      "summary_trend_stats": [
-        "avg",
-        "min",
-        "med",
-        "max",
-        "p(90)",
-        "p(95)"
-      ],
-      "summary_time_unit": null
-    }
+    insta::assert_snapshot!(listed(&Plan { http, ..plan.clone() }), @r#"
+    Scenario { name: "default", executor: PerVuIterations { vus: 1, iterations: 1, max_duration: 600s }, exec: "default", start_time: 0ns, graceful_stop: 30s, env: {}, tags: {} }
+    HttpSettings { user_agent: "…", max_redirects: 10, timeout: 60s, insecure_skip_tls_verify: false, no_connection_reuse: false, no_vu_connection_reuse: false, no_cookies_reset: false, discard_response_bodies: false, throw: false, group_names: true }
+    tags {}, setup, teardown, iteration (Some(60s), Some(60s), 0ns), summary (["avg", "min", "med", "max", "p(90)", "p(95)"], None)
+    thresholds [], promises []
     "#);
     assert_eq!(plan.metrics.len(), 20);
     assert_eq!(plan.metrics[18].name, "orders");
@@ -471,6 +421,8 @@ fn precedence() {
             assert_eq!(result.is_ok(), allowed, "{weak} and {other} in the script");
         }
     }
+    let later = json!({ "scenarios": { "a": { "executor": "ramping-arrival-rate" } } });
+    assert!(plan_of(&later, &level("duration")).is_ok(), "what is replaced is not judged");
     let vus = Overrides { vus: Some(4), ..Overrides::default() };
     let (plan, _) = plan_of(&json!({ "vus": 2, "duration": "5s" }), &vus.clone().merge(Overrides::default())).unwrap();
     assert_eq!(plan.scenarios[0].executor, Executor::ConstantVus { vus: 4, duration: seconds(5) });
@@ -513,67 +465,11 @@ fn the_environment_overrides_the_script() {
     });
     let flags = Overrides { user_agent: Some("flag".to_owned()), duration: Some(seconds(9)), ..Overrides::default() };
     let (plan, _) = plan_of(&script, &overrides.merge(flags)).unwrap();
-    insta::assert_json_snapshot!(Plan { metrics: Vec::new(), ..plan }, @r#"
-    {
-      "target": "script.js",
-      "scenarios": [
-        {
-          "name": "default",
-          "executor": {
-            "executor": "constant-vus",
-            "vus": 7,
-            "duration": {
-              "secs": 9,
-              "nanos": 0
-            }
-          },
-          "exec": "default",
-          "start_time": {
-            "secs": 0,
-            "nanos": 0
-          },
-          "graceful_stop": {
-            "secs": 30,
-            "nanos": 0
-          },
-          "env": {},
-          "tags": {}
-        }
-      ],
-      "metrics": [],
-      "thresholds": [],
-      "promises": [],
-      "tags": {
-        "a": "b",
-        "c": "d:e"
-      },
-      "http": {
-        "user_agent": "flag",
-        "max_redirects": 3,
-        "timeout": {
-          "secs": 60,
-          "nanos": 0
-        },
-        "insecure_skip_tls_verify": true,
-        "no_connection_reuse": true,
-        "no_vu_connection_reuse": true,
-        "no_cookies_reset": false,
-        "discard_response_bodies": true,
-        "throw": true,
-        "group_names": true
-      },
-      "setup": null,
-      "teardown": null,
-      "min_iteration": {
-        "secs": 60,
-        "nanos": 0
-      },
-      "summary_trend_stats": [
-        "avg",
-        "p(99)"
-      ],
-      "summary_time_unit": "us"
-    }
+    insta::assert_snapshot!(listed(&plan), @r#"
+    Scenario { name: "default", executor: ConstantVus { vus: 7, duration: 9s }, exec: "default", start_time: 0ns, graceful_stop: 30s, env: {}, tags: {} }
+    HttpSettings { user_agent: "flag", max_redirects: 3, timeout: 60s, insecure_skip_tls_verify: true, no_connection_reuse: true, no_vu_connection_reuse: true, no_cookies_reset: false, discard_response_bodies: true, throw: true, group_names: true }
+    tags {"a": "b", "c": "d:e"}, setup, teardown, iteration (None, None, 60s), summary (["avg", "p(99)"], Some("us"))
+    thresholds [], promises []
     "#);
 }
 
