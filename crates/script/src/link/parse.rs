@@ -64,10 +64,12 @@ pub(super) struct ImportedName {
 }
 
 /// A place where an imported name is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) span: Span,
     pub(super) shape: Shape,
+    /// The name of the member, where only that is used: `namespace.member`.
+    pub(super) member: Option<String>,
 }
 
 /// What must be written there.

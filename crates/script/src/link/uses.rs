@@ -41,6 +41,7 @@ pub(super) struct UseVisitor<'s> {
     source: &'s str,
     scoping: &'s Scoping,
     shapes: HashMap<ReferenceId, Shape>,
+    members: HashMap<ReferenceId, String>,
     /// Where expression statements of a statement list begin: there a parenthesis could join the line above.
     list_starts: HashSet<u32>,
     function_depth: usize,
@@ -58,6 +59,7 @@ impl<'s> UseVisitor<'s> {
             source,
             scoping,
             shapes: HashMap::new(),
+            members: HashMap::new(),
             list_starts: HashSet::new(),
             function_depth: 0,
             tested: HashSet::new(),
@@ -121,7 +123,7 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
             Some(Shape::Called) if self.list_starts.contains(&it.span.start) => Shape::CalledFirst,
             known => known.copied().unwrap_or(Shape::Plain),
         };
-        self.found.of_imports.push((import, Use { span: it.span, shape }));
+        self.found.of_imports.push((import, Use { span: it.span, shape, member: self.members.remove(&reference) }));
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
@@ -206,6 +208,9 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
     }
 
     fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
+        if let Expression::Identifier(object) = &it.object {
+            self.members.insert(object.reference_id(), it.property.name.to_string());
+        }
         match self.common_js(&it.object) {
             Some(("module", _)) if it.property.name != "exports" => {}
             Some((name @ ("module" | "exports"), sentence)) => {

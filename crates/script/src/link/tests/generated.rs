@@ -48,7 +48,10 @@ const DEFAULTS: [&str; 6] = [
     "export default async function named() {}",
 ];
 
-const STATEMENTS: [&str; 22] = [
+const STATEMENTS: [&str; 25] = [
+    "try { log(show(@.a), show(@.b)) } catch (e) { log(e.name) }",
+    "try { @.c = 1; log(show(@.c)) } catch (e) { log(e.name) }",
+    "later(() => log(show(@.d), show(@.default)))",
     "try { log(show(@)) } catch (e) { log(e.name) }",
     "try { log(show(@(1))) } catch (e) { log(e.name) }",
     "try { log(show((@)(1))) } catch (e) { log(e.name) }",
