@@ -130,6 +130,11 @@ impl Loaded {
     pub fn factory(&self) -> Arc<dyn UserFactory> {
         Arc::new(ScriptUsers::new(self.world.clone()))
     }
+
+    #[cfg(test)]
+    pub(crate) fn world_of_tests(&self) -> Arc<World> {
+        self.world.clone()
+    }
 }
 
 /// The isolation that this machine can give.

@@ -1,5 +1,8 @@
 //! Users as the engine room drives them: each an iteration in a fiber that asks and waits.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -61,7 +61,8 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     for (name, method, has_body) in METHODS {
         let of = host.clone();
-        let function = move |ctx: Ctx<'js>, url: Value<'js>, second: Opt<Value<'js>>, third: Opt<Value<'js>>| {
+        let function = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, second: Opt<Value<'js>>, third: Opt<Value<'js>>| {
+            let url = url.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
             let (body, params) = if has_body { (second.0, third.0) } else { (None, second.0) };
             fetch(&ctx, &of, &Call { method: method.clone(), url, body, params })
         };
