@@ -31,6 +31,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let of = host.clone();
     let function = move |ctx: Ctx<'js>, seconds: Coerced<f64>| sleep(&ctx, &of, seconds.0);
     module.set("sleep", Function::new(ctx.clone(), function)?.with_name("sleep")?)?;
+    let fail = |ctx: Ctx<'js>, message: Opt<Value<'js>>| fail(&ctx, message.0.as_ref());
     module.set("fail", Function::new(ctx.clone(), fail)?.with_name("fail")?)?;
     module.set("randomSeed", evaluate_own(ctx, "k6/random.js", include_str!("random.js"))?)?;
     Ok(module)
@@ -124,7 +125,7 @@ fn sleep(ctx: &Ctx<'_>, host: &Host, seconds: f64) -> Result<()> {
     native::ask(ctx, Ask::Sleep(duration)).map(drop)
 }
 
-fn fail(ctx: Ctx<'_>, message: Opt<Value<'_>>) -> Result<()> {
-    let message = message.0.as_ref().map(text).transpose()?.unwrap_or_default();
-    Err(Exception::throw_message(&ctx, &message))
+fn fail(ctx: &Ctx<'_>, message: Option<&Value<'_>>) -> Result<()> {
+    let message = message.map(text).transpose()?.unwrap_or_default();
+    Err(Exception::throw_message(ctx, &message))
 }

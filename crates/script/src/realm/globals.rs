@@ -97,10 +97,11 @@ fn word(value: &Value<'_>) -> Result<String> {
     if value.is_error() {
         return Ok(Thrown::new(value).headline);
     }
-    if value.is_object() && !value.is_function() {
-        if let Some(json) = value.ctx().json_stringify(value.clone())? {
-            return json.to_string();
-        }
+    if value.is_object()
+        && !value.is_function()
+        && let Some(json) = value.ctx().json_stringify(value.clone())?
+    {
+        return json.to_string();
     }
     if value.is_symbol() { Ok("Symbol()".to_owned()) } else { text(value) }
 }
