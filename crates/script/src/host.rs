@@ -102,6 +102,11 @@ impl Host {
         self.seat.replace(Some(seat.clone()));
     }
 
+    /// Forgets who ran last.
+    pub(crate) fn leave(&self) {
+        self.seat.replace(None);
+    }
+
     /// The user whose code runs.
     pub(crate) fn seat(&self) -> Rc<Seat> {
         self.seat.borrow().clone().expect("script code runs only for a user")

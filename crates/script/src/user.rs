@@ -125,6 +125,7 @@ impl User for ScriptUser {
                 // A script that was stopped in the middle may have left promises that nobody waits for.
                 if !matches!(ending, Ending::Completed) {
                     self.lane.drop_jobs();
+                    self.seat.rejections.take();
                 }
                 Ask::Done(ending)
             }

@@ -43,11 +43,11 @@ fn check<'js>(ctx: &Ctx<'js>, host: &Host, value: &Value<'js>, checks: &Value<'j
     let Some(checks) = checks.as_object() else {
         return Err(Exception::throw_type(ctx, "check() needs an object of checks"));
     };
+    let tags = host.script_tags(ctx, seat.tags.get(), tags)?;
     let mut all_passed = true;
     for pair in checks.props::<String, Value<'js>>() {
         let (name, judge) = pair?;
         refuse_separator(ctx, &name)?;
-        let tags = host.script_tags(ctx, seat.tags.get(), tags)?;
         let judged = match judge.as_function() {
             Some(function) => function.call::<_, Value<'js>>((value.clone(),)),
             None => Ok(judge),

@@ -258,3 +258,37 @@ fn execution_knows_who_runs() {
     let log: Vec<_> = stage.meter.take_log().into_iter().map(|line| line.text).collect();
     assert_eq!(log, ["7 0 0 main 41", "7 1 1 main 50"]);
 }
+
+#[test]
+fn a_stack_that_is_used_up_is_an_exception_whatever_used_it() {
+    let text = "
+        import http from 'k6/http'; import { check, group } from 'k6';
+        const ways = {
+            json: () => JSON.parse('['.repeat(1e6)),
+            nested() { let x = []; for (let i = 0; i < 1e5; i++) x = [x]; JSON.stringify(x); },
+            proxy() { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x; },
+            getter() { const o = { get x() { return o.x; } }; return o.x; },
+            sort() { const f = () => [2, 1].sort(f); f(); },
+            text() { const o = { toString: () => `${o}` }; return `${o}`; },
+            evaluate() { const f = () => (0, eval)('f()'); globalThis.f = f; f(); },
+            generator() { function* g() { yield* g(); } [...g()]; },
+            check() { const f = () => check(1, { f }); f(); },
+            group() { const f = () => group('g', f); f(); },
+            request() {
+                const f = () => { try { f(); } catch (e) { http.post('http://h/', { a: 'b' }, { headers: { x: 'y' }, tags: { a: 'b' } }); throw e; } };
+                f();
+            },
+        };
+        export default function () {
+            for (const way in ways) try { ways[way](); console.log(way, 'came back'); } catch (e) { console.log(way, e.name); }
+        }";
+    for isolation in ISOLATIONS {
+        let settings = LoadSettings { isolation, stack_bytes: 128 * 1024, ..LoadSettings::default() };
+        let stage = &mut stage_with(text, settings, |_| {});
+        assert_eq!(stage.run().ending, Ending::Completed);
+        for line in stage.meter.take_log() {
+            let is_limit = ["RangeError", "InternalError", "SyntaxError"].iter().any(|name| line.text.ends_with(name));
+            assert!(is_limit, "{}", line.text);
+        }
+    }
+}
