@@ -31,6 +31,7 @@ pub struct Bundle {
 /// 2. Call every factory with `this` undefined and the three functions below; it is a *generator function*, so nothing
 ///    of the module runs yet.
 /// 3. Call `next()` once on every generator, in any order: its exports are defined and its functions are hoisted.
+///    Then `Object.preventExtensions` every namespace object: nobody but the module may give it members.
 /// 4. Call `next()` once more on every generator, in the order of [`Bundle::modules`]: the module's own code runs.
 ///
 /// The two rounds are what the language does too (link, then evaluate): in a cycle a module may call a function of one
@@ -45,8 +46,9 @@ pub struct Module {
     ///
     /// - `__import(i)` gives the namespace object of import `i`: the object of step 1 for a module; for a builtin an
     ///   object with `default` and its named exports, read once.
-    /// - `__export(name, getter)` defines an export on the module's own namespace: an enumerable accessor. Called in
-    ///   the order that the language gives the names of a namespace.
+    /// - `__export(name, getter)` defines an export on the module's own namespace: an enumerable accessor. Called for
+    ///   every export that another file or the host can see, in the order that the language gives the names of a
+    ///   namespace. The host sees the namespace of the script itself.
     /// - `__meta` is what `import.meta` is: `{url, resolve}`.
     pub source: String,
     /// What `__import(i)` must give.
@@ -73,7 +75,9 @@ pub enum BuiltinCheck {
     Unknown,
 }
 
-/// Reads `entry` and all that it imports, and makes factories of them.
+/// Reads `entry` and all that it imports, and makes factories of them. What they do is what the language says of the
+/// modules, with two exceptions: text given to a direct `eval` does not see imported names, and a function called as
+/// `namespace.function()` finds in `this` a namespace that has only those members that the script names.
 ///
 /// # Errors
 /// The first mistake found, in the order of evaluation.
@@ -87,8 +91,9 @@ pub fn link(
     for (position, &file) in graph.order.iter().enumerate() {
         positions[file] = position;
     }
+    let seen = graph.seen(0);
     let modules =
-        graph.order.iter().map(|&file| emit::emit(&graph, file, &positions)).collect::<Result<Vec<_>, _>>()?;
+        graph.order.iter().map(|&file| emit::emit(&graph, file, &positions, &seen)).collect::<Result<Vec<_>, _>>()?;
     Ok(Bundle { modules, entry: positions[0] })
 }
 

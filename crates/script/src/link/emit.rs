@@ -7,13 +7,13 @@ use super::edit::{Edit, apply};
 use super::error::{LinkError, Spot};
 use super::graph::{Graph, Target};
 use super::parse::{ImportedName, Origin, Part, Shape};
-use super::resolve::{Binding, Found};
+use super::resolve::{Binding, Found, Seen};
 use super::{Import, Module};
 
 /// The factory of `file`; `positions` gives a file's index in the bundle.
-pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize]) -> Result<Module, LinkError> {
+pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize], seen: &Seen) -> Result<Module, LinkError> {
     let parsed = &graph.files[file].parsed;
-    let mut emitter = Emitter { graph, file, positions, imports: Vec::new(), constants: String::new() };
+    let mut emitter = Emitter { graph, file, positions, seen, imports: Vec::new(), constants: String::new() };
     let mut edits = parsed.edits.clone();
     for import in &parsed.imports {
         emitter.import(import, &mut edits)?;
@@ -42,6 +42,7 @@ struct Emitter<'g> {
     graph: &'g Graph,
     file: usize,
     positions: &'g [usize],
+    seen: &'g Seen,
     imports: Vec<Import>,
     /// Imports that never change, as constants under their own names.
     constants: String,
@@ -58,6 +59,9 @@ impl Emitter<'_> {
                 return Err(self.not_exported(request, target, &import.part, &found, import.offset));
             }
         };
+        if import.uses.is_empty() {
+            return Ok(());
+        }
         let expression = self.expression(&binding);
         let Binding::Own { .. } = binding else {
             write!(self.constants, "const {}={expression};", import.local).expect("a String takes all");
@@ -84,20 +88,17 @@ impl Emitter<'_> {
         let mut text = String::new();
         for name in names {
             let explicit = loaded.parsed.exports.iter().find(|export| export.name == name);
-            let getter = match (explicit, self.graph.resolve(self.file, &name)) {
-                (Some(export), _) if matches!(export.origin, Origin::Local(_)) => {
-                    let Origin::Local(local) = &export.origin else { continue };
-                    local.clone()
-                }
-                (_, Found::Binding(binding)) => self.expression(&binding),
-                (Some(export), found) => {
-                    let Origin::Other { request, part } = &export.origin else { continue };
-                    let target = &loaded.targets[*request];
+            let found = self.graph.resolve(self.file, &name);
+            let getter = match (explicit.map(|export| (&export.origin, export.offset)), found) {
+                (Some((Origin::Other { request, part }, offset)), found @ (Found::Nothing | Found::Ambiguous)) => {
                     let specifier = &loaded.parsed.requests[*request].specifier;
-                    return Err(self.not_exported(specifier, target, part, &found, export.offset));
+                    return Err(self.not_exported(specifier, &loaded.targets[*request], part, &found, offset));
                 }
+                _ if !self.seen.has(self.file, &name) => continue,
+                (Some((Origin::Local(local), _)), _) => local.clone(),
+                (_, Found::Binding(binding)) => self.expression(&binding),
                 // What two `export *` give differently is left out.
-                (None, _) => continue,
+                (_, Found::Nothing | Found::Ambiguous) => continue,
             };
             write!(text, "{mark}export({},()=>{getter});", quoted(&name)).expect("a String takes all");
         }

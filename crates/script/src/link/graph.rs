@@ -47,7 +47,7 @@ pub(super) fn load(
     if let Some(message) = unsupported_file(&path) {
         return Err(LinkError::Unsupported { spot: Spot::file(&path.to_string_lossy()), message });
     }
-    loader.file(path, None)?;
+    loader.file(&path, None)?;
     Ok(loader.graph)
 }
 
@@ -59,21 +59,21 @@ struct Loader<'f> {
 }
 
 impl Loader<'_> {
-    fn file(&mut self, path: PathBuf, importer: Option<Spot>) -> Result<usize, LinkError> {
-        if let Some(&known) = self.known.get(&path) {
+    fn file(&mut self, path: &Path, importer: Option<Spot>) -> Result<usize, LinkError> {
+        if let Some(&known) = self.known.get(path) {
             return Ok(known);
         }
-        let source = (self.read)(&path).map_err(|source| LinkError::FileMissing {
-            path: path.clone(),
+        let source = (self.read)(path).map_err(|source| LinkError::FileMissing {
+            path: path.to_owned(),
             importer: importer.map(Box::new),
             source,
         })?;
         let parsed = parse(&path.to_string_lossy(), source)?;
         let at = self.graph.files.len();
-        self.known.insert(path.clone(), at);
+        self.known.insert(path.to_owned(), at);
         self.graph.files.push(Loaded { parsed, targets: Vec::new() });
         for index in 0..self.graph.files[at].parsed.requests.len() {
-            let target = self.target(&path, at, index)?;
+            let target = self.target(path, at, index)?;
             self.graph.files[at].targets.push(target);
         }
         self.graph.order.push(at);
@@ -110,7 +110,7 @@ impl Loader<'_> {
         if let Some(message) = unsupported_file(&path) {
             return Err(LinkError::Unsupported { spot, message });
         }
-        self.file(path, Some(spot)).map(Target::File)
+        self.file(&path, Some(spot)).map(Target::File)
     }
 }
 

@@ -64,10 +64,12 @@ pub(super) struct ImportedName {
 }
 
 /// A place where an imported name is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) span: Span,
     pub(super) shape: Shape,
+    /// The name of the member, where only that is used: `namespace.member`.
+    pub(super) member: Option<String>,
 }
 
 /// What must be written there.
@@ -124,6 +126,7 @@ pub(super) fn parse(path: &str, source: String) -> Result<Parsed, LinkError> {
         reader.imports[at].uses.push(place);
     }
     let mark = reader.mark.clone();
+    reader.edits.extend(uses.comment_starts.iter().map(|&at| Edit::insert(at, " ".to_owned())));
     reader.edits.extend(uses.metas.iter().map(|&span| Edit::replace(span, format!("{mark}meta"))));
     let Reader { requests, imports, exports, stars, edits, names_default_function, .. } = reader;
     Ok(Parsed { path: path.to_owned(), requests, imports, exports, stars, edits, names_default_function, mark, source })
@@ -134,7 +137,7 @@ fn find_uses(program: &Program<'_>, scoping: &Scoping, reader: &Reader<'_>) -> R
     for (at, symbol) in reader.import_symbols.iter().enumerate() {
         of_import.extend(scoping.get_resolved_reference_ids(*symbol).iter().map(|&reference| (reference, at)));
     }
-    let mut visitor = UseVisitor::new(of_import, scoping);
+    let mut visitor = UseVisitor::new(of_import, reader.source, scoping);
     visitor.visit_program(program);
     visitor.finish(!reader.requests.is_empty() || !reader.exports.is_empty())
 }

@@ -26,7 +26,61 @@ pub(super) enum Found {
     Ambiguous,
 }
 
+/// What of the files can be seen from outside of them: the rest need not be exported, and every user is smaller.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Files whose namespace object somebody holds.
+    whole: BTreeSet<usize>,
+    names: HashSet<(usize, String)>,
+}
+
+impl Seen {
+    pub(super) fn has(&self, file: usize, name: &str) -> bool {
+        self.whole.contains(&file) || self.names.contains(&(file, name.to_owned()))
+    }
+}
+
 impl Graph {
+    /// Everything that can be seen, if the host holds the namespace of `entry`.
+    pub(super) fn seen(&self, entry: usize) -> Seen {
+        let mut seen = Seen::default();
+        let mut waiting = vec![entry];
+        for loaded in &self.files {
+            for import in loaded.parsed.imports.iter().filter(|import| !import.uses.is_empty()) {
+                let found = self.resolve_part(&loaded.targets[import.request], &import.part);
+                let members: Option<Vec<&String>> = import.uses.iter().map(|place| place.member.as_ref()).collect();
+                match (&found, members) {
+                    // A namespace of which only members are used need not have the others.
+                    (Found::Binding(Binding::Namespace(Target::File(file))), Some(members)) => {
+                        for member in members {
+                            seen.names.insert((*file, member.clone()));
+                            Self::see(self.resolve(*file, member), &mut seen, &mut waiting);
+                        }
+                    }
+                    _ => Self::see(found, &mut seen, &mut waiting),
+                }
+            }
+        }
+        while let Some(file) = waiting.pop() {
+            if seen.whole.insert(file) {
+                for name in self.names(file) {
+                    Self::see(self.resolve(file, &name), &mut seen, &mut waiting);
+                }
+            }
+        }
+        seen
+    }
+
+    fn see(found: Found, seen: &mut Seen, waiting: &mut Vec<usize>) {
+        match found {
+            Found::Binding(Binding::Own { file, name }) => {
+                seen.names.insert((file, name));
+            }
+            Found::Binding(Binding::Namespace(Target::File(file))) => waiting.push(file),
+            _ => {}
+        }
+    }
+
     /// What `part` of the module that a request leads to means.
     pub(super) fn resolve_part(&self, target: &Target, part: &Part) -> Found {
         self.part(target, part, &mut HashSet::new())

@@ -229,6 +229,7 @@ fn text_that_looks_like_code() {
         "log('import x from \"./y.js\"', `export const f = ${value}`, /import f from value/.test('f')); // import './nowhere.js'\n/* export default\n f */ log('f value');",
         &["import x from \"./y.js\" export const f = 1 false", "f value"],
     );
+    check(&[("main.js", "let b = 2; log(1<!--b); log(b)")], &["false", "1"]);
     check(&[("main.js", "#!/usr/bin/env k6\n'use strict'\nlog('ü import')// the end")], &["ü import"]);
 }
 
@@ -320,6 +321,40 @@ fn modules_run_once_in_the_order_of_the_language() {
         ],
         &["c", "a", "b", "main"],
     );
+}
+
+#[test]
+fn only_what_can_be_seen_is_exported() {
+    let all = files(&[
+        (
+            "main.js",
+            "import { a, b } from './barrel.js'; import http from 'k6/http'; import * as unused from './lib.js'; log(a);",
+        ),
+        ("barrel.js", "export * from './lib.js'; export const c = 1;"),
+        ("lib.js", "export const a = 1, b = 2, d = 3;"),
+    ]);
+    let bundle = link_files(&all, "main.js").unwrap();
+    let prepared: Vec<&str> = bundle
+        .modules
+        .iter()
+        .map(|module| module.source.split_once("yield;").unwrap().0.split_once(';').unwrap().1)
+        .collect();
+    assert_eq!(prepared, [r#"__export("a",()=>a);"#, "", "const __m0=__import(0);"]);
+    let library = (
+        "lib.js",
+        "export let a = 1; export function b() { return show(this) } export const d = 3; export * from './c.js'",
+    );
+    let deeper = ("c.js", "export const c = 4, e = 5;");
+    let main = "import * as lib from './lib.js'; log(lib.a, lib.c, lib?.nope, lib.b?.());";
+    let all = files(&[("main.js", main), library, deeper]);
+    assert_eq!(run(&link_files(&all, "main.js").unwrap()).log, ["1 4 undefined keys a,b,c"], "only what is named");
+    for whole in ["const { d } = lib", "lib['d']", "show(lib)", "(() => lib)()"] {
+        let expected = &["1 keys a,b,c,d,e"];
+        check(
+            &[("main.js", &format!("import * as lib from './lib.js'; {whole}; log(lib.a, lib.b());")), library, deeper],
+            expected,
+        );
+    }
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use oxc_allocator::ArenaVec;
 use oxc_ast::ast::{
-    ArrowFunctionExpression, AwaitExpression, CallExpression, ExportFromDeclaration, ExportNamedDeclaration,
-    Expression, ForOfStatement, Function, IdentifierReference, ImportExpression, ImportMeta, ObjectProperty, Statement,
-    StaticMemberExpression, TaggedTemplateExpression, UnaryExpression, UnaryOperator, VariableDeclaration,
-    VariableDeclarationKind,
+    ArrowFunctionExpression, AwaitExpression, BinaryExpression, CallExpression, ExportFromDeclaration,
+    ExportNamedDeclaration, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression, ImportMeta,
+    ObjectProperty, Statement, StaticMemberExpression, TaggedTemplateExpression, UnaryExpression, UnaryOperator,
+    VariableDeclaration, VariableDeclarationKind,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_semantic::{ReferenceId, ScopeFlags, Scoping};
@@ -27,6 +27,8 @@ const COMMON_JS: [(&str, &str); 3] = [
 pub(super) struct Uses {
     /// Index of the import, and where it is used.
     pub(super) of_imports: Vec<(usize, Use)>,
+    /// Where a space must part `<` and `!--`: in a script, unlike a module, the two begin a comment.
+    pub(super) comment_starts: Vec<u32>,
     /// Every `import.meta`.
     pub(super) metas: Vec<Span>,
     /// An assignment to an import.
@@ -36,8 +38,10 @@ pub(super) struct Uses {
 pub(super) struct UseVisitor<'s> {
     /// Which import a reference means.
     of_import: HashMap<ReferenceId, usize>,
+    source: &'s str,
     scoping: &'s Scoping,
     shapes: HashMap<ReferenceId, Shape>,
+    members: HashMap<ReferenceId, String>,
     /// Where expression statements of a statement list begin: there a parenthesis could join the line above.
     list_starts: HashSet<u32>,
     function_depth: usize,
@@ -49,17 +53,19 @@ pub(super) struct UseVisitor<'s> {
 }
 
 impl<'s> UseVisitor<'s> {
-    pub(super) fn new(of_import: HashMap<ReferenceId, usize>, scoping: &'s Scoping) -> Self {
+    pub(super) fn new(of_import: HashMap<ReferenceId, usize>, source: &'s str, scoping: &'s Scoping) -> Self {
         Self {
             of_import,
+            source,
             scoping,
             shapes: HashMap::new(),
+            members: HashMap::new(),
             list_starts: HashSet::new(),
             function_depth: 0,
             tested: HashSet::new(),
             common_js: Vec::new(),
             unsupported: None,
-            found: Uses { of_imports: Vec::new(), metas: Vec::new(), mistake: None },
+            found: Uses { of_imports: Vec::new(), comment_starts: Vec::new(), metas: Vec::new(), mistake: None },
         }
     }
 
@@ -117,7 +123,7 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
             Some(Shape::Called) if self.list_starts.contains(&it.span.start) => Shape::CalledFirst,
             known => known.copied().unwrap_or(Shape::Plain),
         };
-        self.found.of_imports.push((import, Use { span: it.span, shape }));
+        self.found.of_imports.push((import, Use { span: it.span, shape, member: self.members.remove(&reference) }));
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
@@ -185,6 +191,14 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
         walk::walk_variable_declaration(self, it);
     }
 
+    fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
+        let right = it.right.span().start;
+        if self.source[..right as usize].ends_with('<') && self.source[right as usize..].starts_with("!--") {
+            self.found.comment_starts.push(right);
+        }
+        walk::walk_binary_expression(self, it);
+    }
+
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
         self.unsupported(DYNAMIC_IMPORT, it.span);
     }
@@ -194,6 +208,9 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
     }
 
     fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
+        if let Expression::Identifier(object) = &it.object {
+            self.members.insert(object.reference_id(), it.property.name.to_string());
+        }
         match self.common_js(&it.object) {
             Some(("module", _)) if it.property.name != "exports" => {}
             Some((name @ ("module" | "exports"), sentence)) => {

@@ -16,11 +16,21 @@ pub enum DurationError {
     TooLong(String),
 }
 
-/// Longest duration that is accepted: a hundred years, as k6's own arithmetic ends there too.
-const LONGEST_S: f64 = 100.0 * 365.0 * 86_400.0;
+/// Longest duration that is accepted: a hundred years.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-const UNITS: [(&str, f64); 8] =
-    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+const DAY_NS: u128 = 86_400_000_000_000;
+const MILLISECOND_NS: u128 = 1_000_000;
+const UNITS: [(&str, u128); 8] = [
+    ("ns", 1),
+    ("us", 1000),
+    ("µs", 1000),
+    ("μs", 1000),
+    ("ms", MILLISECOND_NS),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 /// Reads a duration as k6 does.
 ///
@@ -33,47 +43,59 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         return Err(DurationError::Negative(text.to_owned()));
     }
     let unsigned = trimmed.strip_prefix('+').unwrap_or(trimmed);
-    if let Some(milliseconds) = number(unsigned) {
-        return from_seconds(milliseconds / 1e3, text);
+    if let Some(nanoseconds) = scaled(unsigned, MILLISECOND_NS) {
+        return bounded(nanoseconds, text);
     }
     let (days, mut rest) = match unsigned.split_once('d') {
         Some((days, rest)) => (days.parse::<u32>().map_err(|_| malformed())?, rest),
         None if unsigned.is_empty() => return Err(malformed()),
         None => (0, unsigned),
     };
-    let mut seconds = f64::from(days) * 86_400.0;
+    let mut total = u128::from(days) * DAY_NS;
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(malformed)?;
-        let value = number(&rest[..end]).ok_or_else(malformed)?;
-        let tail = &rest[end..];
-        let (unit, length_s) = UNITS.iter().find(|(unit, _)| follows(tail, unit)).ok_or_else(malformed)?;
-        seconds += value * length_s;
+        let (number, tail) = rest.split_at(end);
+        let (unit, unit_ns) = UNITS.iter().find(|(unit, _)| follows(tail, unit)).ok_or_else(malformed)?;
+        total = total.saturating_add(scaled(number, *unit_ns).ok_or_else(malformed)?);
         rest = &tail[unit.len()..];
     }
-    from_seconds(seconds, text)
-}
-
-/// Whether `tail` begins with `unit` and not with a longer one.
-fn follows(tail: &str, unit: &str) -> bool {
-    tail.strip_prefix(unit).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
-}
-
-/// Digits with at most one point; Rust's own parser would also take `inf`, `1e3` and signs.
-fn number(text: &str) -> Option<f64> {
-    text.chars().all(|c| c.is_ascii_digit() || c == '.').then(|| text.parse().ok()).flatten()
+    bounded(total, text)
 }
 
 /// A duration of so many milliseconds, as a number in `options` means it.
 pub(super) fn from_milliseconds(milliseconds: f64) -> Result<Duration, DurationError> {
+    let text = milliseconds.to_string();
     if milliseconds < 0.0 {
-        return Err(DurationError::Negative(milliseconds.to_string()));
+        return Err(DurationError::Negative(text));
     }
-    from_seconds(milliseconds / 1e3, &milliseconds.to_string())
+    // Casting saturates.
+    bounded((milliseconds * MILLISECOND_NS as f64).round() as u128, &text)
 }
 
-fn from_seconds(seconds: f64, text: &str) -> Result<Duration, DurationError> {
-    if !(0.0..=LONGEST_S).contains(&seconds) {
+/// Whether `tail` begins with `unit` and not with a longer word.
+fn follows(tail: &str, unit: &str) -> bool {
+    tail.strip_prefix(unit).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+}
+
+/// Digits with at most one point, times `unit`; by whole numbers, so that nothing is lost. Digits behind the point
+/// that no clock can tell apart are dropped.
+fn scaled(number: &str, unit: u128) -> Option<u128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let are_digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let fraction = &fraction[..fraction.len().min(18)];
+    let parse = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<u128>().ok() };
+    let part = parse(fraction)? * unit / 10_u128.pow(u32::try_from(fraction.len()).ok()?);
+    // Too many digits are too long a duration, not a wrong one.
+    Some(parse(whole).unwrap_or(u128::MAX).saturating_mul(unit).saturating_add(part))
+}
+
+fn bounded(nanoseconds: u128, text: &str) -> Result<Duration, DurationError> {
+    if nanoseconds > LONGEST.as_nanos() {
         return Err(DurationError::TooLong(text.to_owned()));
     }
-    Ok(Duration::from_nanos((seconds * 1e9).round() as u64))
+    let nanoseconds = u64::try_from(nanoseconds).expect("a hundred years of nanoseconds fit");
+    Ok(Duration::from_nanos(nanoseconds))
 }

@@ -59,6 +59,7 @@ const DRIVER: &str = r"(factories, imports, builtins, entry) => {
         { url: 'file:///script.js' },
     ));
     for (const run of runs) run.next();
+    for (const space of spaces) Object.preventExtensions(space);
     for (const run of runs) run.next();
     return spaces[entry];
 }";

@@ -48,7 +48,10 @@ const DEFAULTS: [&str; 6] = [
     "export default async function named() {}",
 ];
 
-const STATEMENTS: [&str; 22] = [
+const STATEMENTS: [&str; 25] = [
+    "try { log(show(@.a), show(@.b)) } catch (e) { log(e.name) }",
+    "try { @.c = 1; log(show(@.c)) } catch (e) { log(e.name) }",
+    "later(() => log(show(@.d), show(@.default)))",
     "try { log(show(@)) } catch (e) { log(e.name) }",
     "try { log(show(@(1))) } catch (e) { log(e.name) }",
     "try { log(show((@)(1))) } catch (e) { log(e.name) }",
@@ -108,14 +111,14 @@ impl Generated {
         for (at, (template, name)) in self.statements.iter().enumerate() {
             // Some statements stand above the declarations.
             if at % 3 == 0 {
-                write!(text, "{};\n", template.replace('@', name)).unwrap();
+                writeln!(text, "{};", template.replace('@', name)).unwrap();
             }
         }
         for ((declared, exported), name) in self.names.iter().zip(NAMES) {
             let prefix = if *exported { "export " } else { "" };
             match declared {
                 Declared::No => continue,
-                Declared::Here(template) => write!(text, "{prefix}{}\n", template.replace('@', name)).unwrap(),
+                Declared::Here(template) => writeln!(text, "{prefix}{}", template.replace('@', name)).unwrap(),
                 Declared::Imported { from, name: theirs } => {
                     write!(text, "import {{ {theirs} as {name} }} from './m{from}.js'{end}").unwrap();
                 }
@@ -136,7 +139,7 @@ impl Generated {
         }
         for (at, (template, name)) in self.statements.iter().enumerate() {
             if at % 3 != 0 {
-                write!(text, ";{}\n", template.replace('@', name)).unwrap();
+                writeln!(text, ";{}", template.replace('@', name)).unwrap();
             }
         }
         text
