@@ -110,9 +110,6 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
     if facts.exports.is_empty() {
         return Err(LoadError::NoFunction { path: target });
     }
-    if facts.exports.iter().any(|name| name == "handleSummary") {
-        warnings.push("handleSummary is not supported yet: the usual summary is shown".to_owned());
-    }
     Ok(Loaded { facts, options, log: meter.take_log(), warnings, target, world })
 }
 

@@ -33,14 +33,13 @@ fn the_plan_holds_the_metrics_of_the_script() {
     let text = "
         import { Trend } from 'k6/metrics'; new Trend('wait', true);
         export const options = { vus: 2, iterations: 4 };
-        export function handleSummary() {}
         export default function () {}";
     let loaded = load_text(text, LoadSettings::default()).unwrap();
     let (plan, warnings) = loaded.plan(&Overrides::default()).map_err(|error| error.to_string()).unwrap();
     assert_eq!(plan.metrics.last().map(|metric| metric.name.as_str()), Some("wait"));
     let executor = Executor::SharedIterations { vus: 2, iterations: 4, max_duration: Duration::from_secs(600) };
     assert_eq!(plan.scenarios[0].executor, executor);
-    assert!(warnings.iter().any(|warning| warning.contains("handleSummary is not supported yet")), "{warnings:?}");
+    assert_eq!(warnings, Vec::<String>::new());
 }
 
 #[test]
