@@ -16,6 +16,9 @@ use crate::realm::evaluate_own;
 pub(super) const MODULE: Builtin =
     Builtin { name: "k6", exports: &["check", "fail", "group", "randomSeed", "sleep"], make };
 
+/// Longest sleep, so that whoever adds it to a moment gets a moment: a hundred years.
+const SLEEP_MAX_S: f64 = 100.0 * 365.0 * 86_400.0;
+
 fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let of = host.clone();
@@ -119,10 +122,9 @@ fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
 
 fn sleep(ctx: &Ctx<'_>, host: &Host, seconds: f64) -> Result<()> {
     host.seat_in_iteration(ctx, "sleep()")?;
-    // What is no duration (negative, NaN) is none, as in k6; what is too long is for ever.
-    let seconds = if seconds > 0.0 { seconds } else { 0.0 };
-    let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    native::ask(ctx, Ask::Sleep(duration)).map(drop)
+    // What is no duration (negative, NaN) is none, as in k6; what is too long is a hundred years.
+    let seconds = if seconds > 0.0 { seconds.min(SLEEP_MAX_S) } else { 0.0 };
+    native::ask(ctx, Ask::Sleep(Duration::from_secs_f64(seconds))).map(drop)
 }
 
 fn fail(ctx: &Ctx<'_>, message: Option<&Value<'_>>) -> Result<()> {

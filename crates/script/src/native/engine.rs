@@ -105,13 +105,13 @@ impl Engine {
         }
     }
 
-    /// Gets rid of pending jobs by public calls alone: runs them without stack, so that whatever they call fails.
+    /// Gets rid of pending jobs by public calls alone: runs them without stack, so that
+    /// whatever they call fails. Jobs that make jobs for ever are left after a while.
     fn starve_jobs(&self) {
         const JOBS_MAX: usize = 10_000;
         self.with(|ctx| {
             limit_stack(self.raw_runtime(), usize::MAX);
-            let ran = (0..JOBS_MAX).take_while(|_| ctx.execute_pending_job()).count();
-            debug_assert!(ran < JOBS_MAX, "jobs that go on for ever");
+            let _ = (0..JOBS_MAX).take_while(|_| ctx.execute_pending_job()).count();
         });
     }
 

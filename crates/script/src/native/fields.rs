@@ -18,7 +18,7 @@ const CONTEXT_WORDS: usize = 80;
 /// The private layout is not what this program was made for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the JavaScript engine is not laid out as expected: {0}")]
-pub(crate) struct FieldsError(String);
+pub(crate) struct FieldsError(pub(crate) String);
 
 /// Where the fields lie, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

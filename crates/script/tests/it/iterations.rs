@@ -292,3 +292,13 @@ fn a_stack_that_is_used_up_is_an_exception_whatever_used_it() {
         }
     }
 }
+
+#[test]
+fn a_user_whose_init_code_throws_is_not_made() {
+    let text = "if (__VU === 2)\n  throw new Error('not me');\nexport default function () { console.log(__VU); }";
+    let stage = &mut stage(text);
+    let message = stage.nursery.user(2).err().unwrap().message;
+    assert!(message.contains("script.js:2:") && message.contains("Error: not me"), "{message}");
+    // The others are none the worse for it.
+    assert_eq!(stage.log_of_run(), ["1"]);
+}

@@ -106,9 +106,12 @@ fn shared_arrays_are_made_once_and_cannot_be_changed() {
 #[test]
 fn the_console_shows_objects_as_json() {
     let text = "export default function () {
-        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log();
+        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log(); console.log('half', '\\ud800');
     }";
-    assert_eq!(stage(text).log_of_run(), [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", ""]);
+    assert_eq!(
+        stage(text).log_of_run(),
+        [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", "", "half \u{fffd}"]
+    );
 }
 
 #[test]
