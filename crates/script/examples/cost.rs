@@ -1,10 +1,11 @@
 //! What a user costs, without network: nanoseconds per iteration with canned answers, and memory per parked user.
 //!
-//! `cargo run --release -p plimsoll-script --example cost [full]`
+//! `cargo run --release -p plimsoll-script --example cost [full] [SCRIPT.js]`
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people, not part of the program")]
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,15 +34,20 @@ const BODIES: [(&str, &str, &str); 6] = [
 
 fn main() {
     let isolation = if std::env::args().any(|word| word == "full") { Isolation::Full } else { Isolation::Shared };
+    let users = if isolation == Isolation::Shared { 10_000 } else { 500 };
+    if let Some(path) = std::env::args().find(|word| word.ends_with(".js")) {
+        let (kilobytes, microseconds) = parked(stage(path.as_ref(), isolation), users);
+        println!("{path}: {kilobytes:.1} kB and {microseconds:.1} us to make, per user of {users}");
+        return;
+    }
     for (name, top, body) in BODIES {
         let best = (0..5).map(|_| iterations(&script(top, body), isolation)).min().unwrap();
         println!("{name:<28} {best:>6} ns per iteration");
     }
-    let users = if isolation == Isolation::Shared { 10_000 } else { 500 };
     for (name, top, body) in
         [("get + check, parked in get", BODIES[3].1, BODIES[3].2), ("sleep, parked", "", "sleep(1);")]
     {
-        let (kilobytes, microseconds) = parked(&script(top, body), isolation, users);
+        let (kilobytes, microseconds) = parked(stage_of_text(&script(top, body), isolation), users);
         println!("{name:<28} {kilobytes:>6.1} kB and {microseconds:.1} us to make, per user of {users}");
     }
 }
@@ -60,12 +66,16 @@ struct Stage {
     assignment: Rc<Assignment>,
 }
 
-fn stage(text: &str, isolation: Isolation) -> Stage {
+fn stage_of_text(text: &str, isolation: Isolation) -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cost.js");
     std::fs::write(&path, text).unwrap();
+    stage(&path, isolation)
+}
+
+fn stage(path: &Path, isolation: Isolation) -> Stage {
     let env = std::env::vars().collect();
-    let loaded = load(&path, LoadSettings { isolation, env, ..LoadSettings::default() }).map_err(|e| e.to_string());
+    let loaded = load(path, LoadSettings { isolation, env, ..LoadSettings::default() }).map_err(|e| e.to_string());
     let meter = Meter::new(Arc::new(Plan {
         target: String::new(),
         scenarios: Vec::new(),
@@ -118,7 +128,7 @@ fn iterate(user: &mut dyn User, assignment: &Rc<Assignment>) {
 /// Nanoseconds per iteration, 50 users in turn.
 fn iterations(text: &str, isolation: Isolation) -> u128 {
     const ROUNDS: u32 = 400;
-    let mut stage = stage(text, isolation);
+    let mut stage = stage_of_text(text, isolation);
     let mut users: Vec<_> = (1..=50).map(|vu| stage.nursery.user(vu).unwrap()).collect();
     users.iter_mut().for_each(|user| iterate(&mut **user, &stage.assignment));
     let began = Instant::now();
@@ -129,8 +139,7 @@ fn iterations(text: &str, isolation: Isolation) -> u128 {
 }
 
 /// Kilobytes and microseconds of making per user, when all wait for something.
-fn parked(text: &str, isolation: Isolation, count: u32) -> (f64, f64) {
-    let mut stage = stage(text, isolation);
+fn parked(mut stage: Stage, count: u32) -> (f64, f64) {
     let before = resident();
     let began = Instant::now();
     let mut users: Vec<_> = (1..=count).map(|vu| stage.nursery.user(vu).unwrap()).collect();

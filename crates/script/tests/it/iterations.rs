@@ -1,5 +1,4 @@
 //! What happens in iterations: state, endings, promises, setup data, cancellation.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
 use std::rc::Rc;
 use std::time::Duration;

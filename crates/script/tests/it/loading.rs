@@ -1,5 +1,4 @@
 //! What a script is before it runs: its facts, and every way in which it cannot be loaded.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
 use std::time::Duration;
 

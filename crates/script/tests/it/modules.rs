@@ -1,5 +1,4 @@
 //! The modules of k6 beside `k6/http`: checks, groups, metrics, shared data, console.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
