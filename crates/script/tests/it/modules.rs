@@ -106,10 +106,11 @@ fn shared_arrays_are_made_once_and_cannot_be_changed() {
 fn the_console_shows_objects_as_json() {
     let text = "export default function () {
         console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log(); console.log('half', '\\ud800');
+        const o = {}; o.o = o; console.log(o);
     }";
     assert_eq!(
         stage(text).log_of_run(),
-        [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", "", "half \u{fffd}"]
+        [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", "", "half \u{fffd}", "[object Object]"]
     );
 }
 
