@@ -56,16 +56,14 @@ impl Life {
     pub(crate) fn iterate(&self, ctx: &Ctx<'_>, answer: Answer) -> Ending {
         let Answer::Begin(assignment, iteration) = answer else { return Ending::Interrupted };
         let result = self.run(ctx, &assignment, iteration);
+        let thrown = result.err().map(|error| Thrown::catch(ctx, &error));
         let rejections = self.seat.rejections.take();
         if native::is_cancelled() {
-            ctx.catch();
             return Ending::Interrupted;
         }
         if let Some(ending) = self.seat.ending.take() {
-            ctx.catch();
             return ending;
         }
-        let thrown = result.err().map(|error| Thrown::catch(ctx, &error));
         let thrown = thrown.map(|thrown| (thrown.headline.clone(), thrown.to_string()));
         let others = rejections.into_iter().map(|(_, text)| {
             let text = format!("uncaught in a promise: {text}");

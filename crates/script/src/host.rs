@@ -11,7 +11,7 @@ use std::time::Duration;
 use engine::meter::{Meter, TagSet};
 use engine::user::{Assignment, Ending, ExpectedStatuses};
 use model::metric::Metric;
-use rquickjs::{Ctx, Exception, Persistent, Result, Value};
+use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
@@ -41,6 +41,9 @@ pub(crate) struct World {
 
 /// The JSON of what `setup()` returned; `None` inside if it returned nothing.
 pub(crate) type SetupData = Arc<OnceLock<Option<String>>>;
+
+/// Groups whose tags are remembered.
+const GROUPS_MAX: usize = 1000;
 
 /// What the host functions of one realm share.
 pub(crate) struct Host {
@@ -102,6 +105,11 @@ impl Host {
         self.seat.replace(Some(seat.clone()));
     }
 
+    /// Forgets who ran last.
+    pub(crate) fn leave(&self) {
+        self.seat.replace(None);
+    }
+
     /// The user whose code runs.
     pub(crate) fn seat(&self) -> Rc<Seat> {
         self.seat.borrow().clone().expect("script code runs only for a user")
@@ -137,6 +145,10 @@ impl Host {
     /// `base` with the `group` tag.
     pub(crate) fn group_tags(&self, base: TagSet, path: &Rc<str>) -> TagSet {
         let mut groups = self.groups.borrow_mut();
+        // Scripts that invent names must not fill the memory.
+        if groups.len() >= GROUPS_MAX {
+            groups.clear();
+        }
         *groups.entry((base, path.clone())).or_insert_with(|| self.meter.tags(base, &[("group", path)]))
     }
 
@@ -226,8 +238,16 @@ pub(crate) fn tag_pairs<'js>(ctx: &Ctx<'js>, tags: &Value<'js>) -> Result<Vec<(S
 /// # Errors
 /// If its own conversion throws.
 pub(crate) fn text(value: &Value<'_>) -> Result<String> {
-    match value.as_string() {
+    let text = match value.as_string() {
         Some(string) => string.to_string(),
         None => value.get::<rquickjs::Coerced<String>>().map(|text| text.0),
+    };
+    match text {
+        // Halves of surrogate pairs, which Rust's text cannot hold, become replacement characters.
+        Err(rquickjs::Error::Utf8(_)) => {
+            let repair: Function<'_> = value.ctx().eval("(value) => `${value}`.toWellFormed()")?;
+            repair.call((value.clone(),))
+        }
+        text => text,
     }
 }

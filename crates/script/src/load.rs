@@ -90,7 +90,8 @@ pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
 
 fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<Loaded, LoadError> {
     let mut warnings = Vec::new();
-    let isolation = possible(settings.isolation, &mut warnings)?;
+    let started = Engine::new(settings.isolation).map(drop);
+    let isolation = possible(settings.isolation, started, &mut warnings)?;
     let world = Arc::new(World {
         bundle,
         folder: entry.parent().unwrap_or(Path::new("")).to_owned(),
@@ -110,9 +111,6 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
     if facts.exports.is_empty() {
         return Err(LoadError::NoFunction { path: target });
     }
-    if facts.exports.iter().any(|name| name == "handleSummary") {
-        warnings.push("handleSummary is not supported yet: the usual summary is shown".to_owned());
-    }
     Ok(Loaded { facts, options, log: meter.take_log(), warnings, target, world })
 }
 
@@ -130,12 +128,21 @@ impl Loaded {
     pub fn factory(&self) -> Arc<dyn UserFactory> {
         Arc::new(ScriptUsers::new(self.world.clone()))
     }
+
+    #[cfg(test)]
+    pub(crate) fn world_of_tests(&self) -> Arc<World> {
+        self.world.clone()
+    }
 }
 
-/// The isolation that this machine can give.
-fn possible(wished: Isolation, warnings: &mut Vec<String>) -> Result<Isolation, LoadError> {
-    match Engine::new(wished) {
-        Ok(_) => Ok(wished),
+/// The isolation that this program can give, seeing how a trial start went.
+fn possible(
+    wished: Isolation,
+    started: Result<(), EngineError>,
+    warnings: &mut Vec<String>,
+) -> Result<Isolation, LoadError> {
+    match started {
+        Ok(()) => Ok(wished),
         Err(EngineError::Fields(error)) => {
             warnings.push(format!("every user gets an engine of its own, which takes more memory: {error}"));
             Ok(Isolation::Full)
@@ -208,5 +215,21 @@ impl From<RealmError> for LoadError {
             RealmError::Threw(_) => Self::Init(error.to_string()),
             RealmError::Engine(error) => Self::Engine(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::FieldsError;
+
+    #[test]
+    fn an_engine_that_cannot_be_shared_is_not_shared() {
+        let mut warnings = Vec::new();
+        let error = Err(EngineError::Fields(FieldsError("its version is another".into())));
+        assert_eq!(possible(Isolation::Shared, error, &mut warnings).ok(), Some(Isolation::Full));
+        assert!(warnings[0].contains("an engine of its own") && warnings[0].contains("version"), "{warnings:?}");
+        assert_eq!(possible(Isolation::Shared, Ok(()), &mut warnings).ok(), Some(Isolation::Shared));
+        assert_eq!(warnings.len(), 1);
     }
 }

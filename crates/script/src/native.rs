@@ -15,6 +15,8 @@ pub use engine::Isolation;
 pub(crate) use engine::{Engine, EngineError, Lane};
 pub(crate) use fiber::{Fiber, StackPool, Step, ask, is_cancelled, unwind};
 pub use fiber::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
+#[cfg(test)]
+pub(crate) use fields::FieldsError;
 
 /// Marks a type without JavaScript values in it as something that a JavaScript object may hold.
 macro_rules! holds_no_javascript {

@@ -101,6 +101,7 @@ impl Drop for Realm {
     fn drop(&mut self) {
         // The host outlives the engine's values in its own functions; what it keeps of them must go first.
         self.host.texts.borrow_mut().clear();
+        self.host.leave();
     }
 }
 

@@ -1,5 +1,8 @@
 //! Users as the engine room drives them: each an iteration in a fiber that asks and waits.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -101,7 +104,7 @@ struct ScriptUser {
 impl User for ScriptUser {
     fn resume(&mut self, answer: Answer) -> Ask {
         if matches!(answer, Answer::Begin(..)) {
-            debug_assert!(self.fiber.is_none(), "an iteration begins when the one before is over");
+            self.stop();
             let life = self.life.clone();
             let fiber = Fiber::new(&self.pool, self.realm.engine.clone(), move |ctx, answer| life.iterate(ctx, answer));
             match fiber {
@@ -122,6 +125,7 @@ impl User for ScriptUser {
                 // A script that was stopped in the middle may have left promises that nobody waits for.
                 if !matches!(ending, Ending::Completed) {
                     self.lane.drop_jobs();
+                    self.seat.rejections.take();
                 }
                 Ask::Done(ending)
             }
@@ -129,12 +133,18 @@ impl User for ScriptUser {
     }
 }
 
-impl Drop for ScriptUser {
-    fn drop(&mut self) {
-        // A suspended fiber holds values of the engine on its stack; they must be given back in order.
+impl ScriptUser {
+    /// Ends the iteration that is going on: a suspended fiber holds values of the engine on its stack, which must be
+    /// given back in order.
+    fn stop(&mut self) {
         while self.fiber.as_ref().is_some_and(Fiber::is_suspended) {
             self.resume(Answer::Cancel);
         }
-        self.fiber = None;
+    }
+}
+
+impl Drop for ScriptUser {
+    fn drop(&mut self) {
+        self.stop();
     }
 }

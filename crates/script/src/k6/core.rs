@@ -16,6 +16,9 @@ use crate::realm::evaluate_own;
 pub(super) const MODULE: Builtin =
     Builtin { name: "k6", exports: &["check", "fail", "group", "randomSeed", "sleep"], make };
 
+/// Longest sleep, so that whoever adds it to a moment gets a moment: a hundred years.
+const SLEEP_MAX_S: f64 = 100.0 * 365.0 * 86_400.0;
+
 fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let of = host.clone();
@@ -31,6 +34,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let of = host.clone();
     let function = move |ctx: Ctx<'js>, seconds: Coerced<f64>| sleep(&ctx, &of, seconds.0);
     module.set("sleep", Function::new(ctx.clone(), function)?.with_name("sleep")?)?;
+    let fail = |ctx: Ctx<'js>, message: Opt<Value<'js>>| fail(&ctx, message.0.as_ref());
     module.set("fail", Function::new(ctx.clone(), fail)?.with_name("fail")?)?;
     module.set("randomSeed", evaluate_own(ctx, "k6/random.js", include_str!("random.js"))?)?;
     Ok(module)
@@ -42,11 +46,11 @@ fn check<'js>(ctx: &Ctx<'js>, host: &Host, value: &Value<'js>, checks: &Value<'j
     let Some(checks) = checks.as_object() else {
         return Err(Exception::throw_type(ctx, "check() needs an object of checks"));
     };
+    let tags = host.script_tags(ctx, seat.tags.get(), tags)?;
     let mut all_passed = true;
     for pair in checks.props::<String, Value<'js>>() {
         let (name, judge) = pair?;
         refuse_separator(ctx, &name)?;
-        let tags = host.script_tags(ctx, seat.tags.get(), tags)?;
         let judged = match judge.as_function() {
             Some(function) => function.call::<_, Value<'js>>((value.clone(),)),
             None => Ok(judge),
@@ -118,13 +122,12 @@ fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
 
 fn sleep(ctx: &Ctx<'_>, host: &Host, seconds: f64) -> Result<()> {
     host.seat_in_iteration(ctx, "sleep()")?;
-    // What is no duration (negative, NaN) is none, as in k6; what is too long is for ever.
-    let seconds = if seconds > 0.0 { seconds } else { 0.0 };
-    let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    native::ask(ctx, Ask::Sleep(duration)).map(drop)
+    // What is no duration (negative, NaN) is none, as in k6; what is too long is a hundred years.
+    let seconds = if seconds > 0.0 { seconds.min(SLEEP_MAX_S) } else { 0.0 };
+    native::ask(ctx, Ask::Sleep(Duration::from_secs_f64(seconds))).map(drop)
 }
 
-fn fail(ctx: Ctx<'_>, message: Opt<Value<'_>>) -> Result<()> {
-    let message = message.0.as_ref().map(text).transpose()?.unwrap_or_default();
-    Err(Exception::throw_message(&ctx, &message))
+fn fail(ctx: &Ctx<'_>, message: Option<&Value<'_>>) -> Result<()> {
+    let message = message.map(text).transpose()?.unwrap_or_default();
+    Err(Exception::throw_message(ctx, &message))
 }

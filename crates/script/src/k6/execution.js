@@ -1,7 +1,7 @@
 // `k6/execution`: what a user can know of itself and its run. What is missing throws when it is looked at.
 (function (read, abort) {
   'use strict';
-  const { defineProperty } = Object;
+  const { defineProperty, freeze } = Object;
   const section = (name, known, missing) => {
     const object = {};
     for (const key of known) defineProperty(object, key, { enumerable: true, get: () => read(`${name}.${key}`) });
@@ -21,5 +21,6 @@
     [], ['currentTestRunDuration', 'iterationsCompleted', 'iterationsInterrupted', 'vusActive', 'vusInitialized']);
   const test = section('test', [], ['options', 'fail']);
   test.abort = function abort_(text) { abort(text); };
+  for (const object of [vu, scenario, instance, test]) freeze(object);
   return { vu, scenario, instance, test };
 })

@@ -6,7 +6,7 @@ mod selector;
 
 use std::rc::Rc;
 
-use engine::user::{Answer, Ask, ExpectedStatuses};
+use engine::user::{Answer, Ask, ExpectedStatuses, Response};
 use http::Method;
 use model::record::Level;
 use rquickjs::function::{Opt, Rest};
@@ -16,7 +16,8 @@ use super::Builtin;
 use crate::host::{Host, text};
 use crate::native;
 use crate::realm::evaluate_own;
-use request::Call;
+use request::{Call, Form};
+use response::Echo;
 
 pub(crate) use response::HttpResponse;
 
@@ -61,7 +62,8 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     for (name, method, has_body) in METHODS {
         let of = host.clone();
-        let function = move |ctx: Ctx<'js>, url: Value<'js>, second: Opt<Value<'js>>, third: Opt<Value<'js>>| {
+        let function = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, second: Opt<Value<'js>>, third: Opt<Value<'js>>| {
+            let url = url.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
             let (body, params) = if has_body { (second.0, third.0) } else { (None, second.0) };
             fetch(&ctx, &of, &Call { method: method.clone(), url, body, params })
         };
@@ -109,18 +111,24 @@ fn fetch<'js>(ctx: &Ctx<'js>, host: &Host, call: &Call<'js>) -> Result<Class<'js
     let Answer::Response(response) = answer else {
         return Err(Exception::throw_internal(ctx, "the engine answered a request with something else"));
     };
-    if form.throws
-        && response.status == 0
-        && let Some(failure) = &response.error
-    {
-        return Err(Exception::throw_message(ctx, &failure.text));
-    }
-    if response.status == 0
-        && let Some(failure) = &response.error
-    {
+    give(ctx, host, *response, echo, form)
+}
+
+/// Gives a response to the script. One that is none is logged, or thrown if the script wants that.
+fn give<'js>(
+    ctx: &Ctx<'js>,
+    host: &Host,
+    response: Response,
+    echo: Echo,
+    form: Form,
+) -> Result<Class<'js, HttpResponse>> {
+    if let (0, Some(failure)) = (response.status, &response.error) {
+        if form.throws {
+            return Err(Exception::throw_message(ctx, &failure.text));
+        }
         host.meter.log(Level::Warn, format!("request failed: {} {}: {}", echo.method, echo.url, failure.text));
     }
-    Class::instance(ctx.clone(), HttpResponse::new(*response, echo, form))
+    Class::instance(ctx.clone(), HttpResponse::new(response, echo, form))
 }
 
 /// Sends requests at once; the result has the shape of what was given.
@@ -145,13 +153,7 @@ fn batch<'js>(ctx: &Ctx<'js>, host: &Host, requests: &Value<'js>) -> Result<Valu
         return Err(Exception::throw_internal(ctx, "the engine answered a batch with something else"));
     };
     for ((key, (echo, form)), response) in keys.into_iter().zip(echoes).zip(responses) {
-        if form.throws
-            && response.status == 0
-            && let Some(failure) = &response.error
-        {
-            return Err(Exception::throw_message(ctx, &failure.text));
-        }
-        result.set(key, Class::instance(ctx.clone(), HttpResponse::new(response, echo, form))?)?;
+        result.set(key, give(ctx, host, response, echo, form)?)?;
     }
     Ok(result.into_value())
 }

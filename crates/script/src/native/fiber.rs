@@ -107,9 +107,10 @@ impl Fiber {
     /// If it is over.
     pub(crate) fn resume(&mut self, answer: Answer) -> Step {
         let coroutine = self.coroutine.as_mut().expect("a fiber that is over is not resumed");
-        let outer = RUNNING.replace(self.running);
+        let outer = Outer(RUNNING.replace(self.running));
         let result = coroutine.resume(answer);
-        self.running = RUNNING.replace(outer);
+        self.running = RUNNING.get();
+        drop(outer);
         match result {
             CoroutineResult::Yield(ask) => Step::Asks(ask),
             CoroutineResult::Return(ending) => {
@@ -123,6 +124,15 @@ impl Fiber {
     /// Whether it is suspended in the middle of something.
     pub(crate) fn is_suspended(&self) -> bool {
         self.coroutine.as_ref().is_some_and(|coroutine| coroutine.started() && !coroutine.done())
+    }
+}
+
+/// Whoever ran before a fiber was resumed; runs again when that is over, be it by a panic.
+struct Outer(*const Running);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
     }
 }
 

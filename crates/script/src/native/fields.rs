@@ -3,7 +3,7 @@
 //! error, upon which engines are not shared.
 
 use std::ffi::{CStr, c_int, c_void};
-use std::mem::{offset_of, swap};
+use std::mem::offset_of;
 use std::ptr::{self, null_mut};
 use std::sync::OnceLock;
 
@@ -18,7 +18,7 @@ const CONTEXT_WORDS: usize = 80;
 /// The private layout is not what this program was made for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the JavaScript engine is not laid out as expected: {0}")]
-pub(crate) struct FieldsError(String);
+pub(crate) struct FieldsError(pub(crate) String);
 
 /// Where the fields lie, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,9 +109,10 @@ impl Fields {
         // SAFETY: the probe has verified that the fields lie where we write and hold what we exchange.
         unsafe {
             let runtime = qjs::JS_GetRuntime(context);
-            swap(&mut *at(runtime.cast(), self.frame()), &mut saved.frame);
-            swap(&mut *at(context.cast(), self.global), &mut saved.global);
-            swap(&mut *at(context.cast(), self.global + size_of::<JSValue>()), &mut saved.global_variables);
+            ptr::swap(at(runtime.cast(), self.frame()), &raw mut saved.frame);
+            ptr::swap(at(context.cast(), self.global), &raw mut saved.global);
+            let variables = at(context.cast(), self.global + size_of::<JSValue>());
+            ptr::swap(variables, &raw mut saved.global_variables);
             exchange_lists(at(runtime.cast(), self.jobs()), &raw mut saved.jobs);
         }
     }
@@ -174,6 +175,17 @@ unsafe fn adopt(list: *mut List) {
     }
 }
 
+unsafe fn settle(list: *mut List, is_empty: bool) {
+    // SAFETY: as for the two.
+    unsafe {
+        if is_empty {
+            empty(list);
+        } else {
+            adopt(list);
+        }
+    }
+}
+
 unsafe fn exchange_lists(a: *mut List, b: *mut List) {
     // SAFETY: both are heads of intrusive lists; a head that ends up empty points to itself.
     unsafe {
@@ -182,12 +194,8 @@ unsafe fn exchange_lists(a: *mut List, b: *mut List) {
             return;
         }
         ptr::swap(a, b);
-        if b_is_empty {
-            empty(a)
-        } else {
-            adopt(a)
-        }
-        if a_is_empty { empty(b) } else { adopt(b) }
+        settle(a, b_is_empty);
+        settle(b, a_is_empty);
     }
 }
 
@@ -383,7 +391,8 @@ mod tests {
             let mut link = List { next: null_mut(), previous: null_mut() };
             let (a, b) = (&raw mut heads[0], &raw mut heads[1]);
             let link = &raw mut link;
-            (empty(a), empty(b));
+            empty(a);
+            empty(b);
             *a = List { next: link, previous: link };
             *link = List { next: a, previous: a };
             for (full, other) in [(b, a), (a, b)] {

@@ -92,14 +92,24 @@ fn console<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     Ok(console)
 }
 
+/// What the console shows of an object that has no JSON.
+const NO_JSON: &str = "[object Object]";
+
 /// A value as the console shows it: objects as JSON, errors with what they say.
 fn word(value: &Value<'_>) -> Result<String> {
     if value.is_error() {
         return Ok(Thrown::new(value).headline);
     }
     if value.is_object() && !value.is_function() {
-        if let Some(json) = value.ctx().json_stringify(value.clone())? {
-            return json.to_string();
+        let ctx = value.ctx();
+        match ctx.json_stringify(value.clone()) {
+            Ok(Some(json)) => return text(json.as_value()),
+            Ok(None) => {}
+            Err(_) => {
+                // What has no JSON, such as a cycle, is no reason to end an iteration; being cancelled is.
+                let thrown = ctx.catch();
+                return if thrown.is_uncatchable_error() { Err(ctx.throw(thrown)) } else { Ok(NO_JSON.to_owned()) };
+            }
         }
     }
     if value.is_symbol() { Ok("Symbol()".to_owned()) } else { text(value) }

@@ -2,7 +2,7 @@
 // Keeps the built-ins it uses, so that a script that changes them harms itself alone.
 (function (native) {
   'use strict';
-  const { assign, create, defineProperty, keys, hasOwn } = Object;
+  const { assign, create, defineProperty, hasOwn, keys, preventExtensions } = Object;
   const { stringify } = JSON;
   const set = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, configurable: true, enumerable: true });
@@ -39,7 +39,9 @@
           const exporting = (name, get) => { defineProperty(spaces[i], name, { get, enumerable: true }); };
           running[i] = factories[i].call(undefined, importing, exporting, metas[i]);
         }
-        for (let round = 0; round < 2; round++) for (let i = 0; i < running.length; i++) running[i].next();
+        for (let i = 0; i < running.length; i++) running[i].next();
+        for (let i = 0; i < spaces.length; i++) preventExtensions(spaces[i]);
+        for (let i = 0; i < running.length; i++) running[i].next();
         return spaces[entry];
       };
     },

@@ -1,5 +1,4 @@
 //! What happens in iterations: state, endings, promises, setup data, cancellation.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -257,4 +256,48 @@ fn execution_knows_who_runs() {
     assert_eq!(run(&mut *user, 50), Ending::Aborted("enough".into()));
     let log: Vec<_> = stage.meter.take_log().into_iter().map(|line| line.text).collect();
     assert_eq!(log, ["7 0 0 main 41", "7 1 1 main 50"]);
+}
+
+#[test]
+fn a_stack_that_is_used_up_is_an_exception_whatever_used_it() {
+    let text = "
+        import http from 'k6/http'; import { check, group } from 'k6';
+        const ways = {
+            json: () => JSON.parse('['.repeat(1e6)),
+            nested() { let x = []; for (let i = 0; i < 1e5; i++) x = [x]; JSON.stringify(x); },
+            proxy() { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x; },
+            getter() { const o = { get x() { return o.x; } }; return o.x; },
+            sort() { const f = () => [2, 1].sort(f); f(); },
+            text() { const o = { toString: () => `${o}` }; return `${o}`; },
+            evaluate() { const f = () => (0, eval)('f()'); globalThis.f = f; f(); },
+            generator() { function* g() { yield* g(); } [...g()]; },
+            check() { const f = () => check(1, { f }); f(); },
+            group() { const f = () => group('g', f); f(); },
+            request() {
+                const f = () => { try { f(); } catch (e) { http.post('http://h/', { a: 'b' }, { headers: { x: 'y' }, tags: { a: 'b' } }); throw e; } };
+                f();
+            },
+        };
+        export default function () {
+            for (const way in ways) try { ways[way](); console.log(way, 'came back'); } catch (e) { console.log(way, e.name); }
+        }";
+    for isolation in ISOLATIONS {
+        let settings = LoadSettings { isolation, stack_bytes: 128 * 1024, ..LoadSettings::default() };
+        let stage = &mut stage_with(text, settings, |_| {});
+        assert_eq!(stage.run().ending, Ending::Completed);
+        for line in stage.meter.take_log() {
+            let is_limit = ["RangeError", "InternalError", "SyntaxError"].iter().any(|name| line.text.ends_with(name));
+            assert!(is_limit, "{}", line.text);
+        }
+    }
+}
+
+#[test]
+fn a_user_whose_init_code_throws_is_not_made() {
+    let text = "if (__VU === 2)\n  throw new Error('not me');\nexport default function () { console.log(__VU); }";
+    let stage = &mut stage(text);
+    let message = stage.nursery.user(2).err().unwrap().message;
+    assert!(message.contains("script.js:2:") && message.contains("Error: not me"), "{message}");
+    // The others are none the worse for it.
+    assert_eq!(stage.log_of_run(), ["1"]);
 }

@@ -1,7 +1,10 @@
 //! What a script is before it runs: its facts, and every way in which it cannot be loaded.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
+
+use std::time::Duration;
 
 use model::metric::{Contains, Metric, MetricType};
+use model::plan::Executor;
+use script::options::Overrides;
 use script::{LoadError, LoadSettings, load};
 use serde_json::json;
 
@@ -22,6 +25,32 @@ fn facts_are_functions_metrics_and_options() {
     assert_eq!(loaded.facts.metrics, [wait, Metric::new("things", MetricType::Counter, Contains::Default)]);
     let stages = json!([{"duration": "1s", "target": 2}]);
     assert_eq!(loaded.options, json!({"vus": 3, "thresholds": {"wait": ["p(95)<200"]}, "stages": stages}));
+}
+
+#[test]
+fn the_plan_holds_the_metrics_of_the_script() {
+    let text = "
+        import { Trend } from 'k6/metrics'; new Trend('wait', true);
+        export const options = { vus: 2, iterations: 4 };
+        export default function () {}";
+    let loaded = load_text(text, LoadSettings::default()).unwrap();
+    let (plan, warnings) = loaded.plan(&Overrides::default()).map_err(|error| error.to_string()).unwrap();
+    assert_eq!(plan.metrics.last().map(|metric| metric.name.as_str()), Some("wait"));
+    let executor = Executor::SharedIterations { vus: 2, iterations: 4, max_duration: Duration::from_secs(600) };
+    assert_eq!(plan.scenarios[0].executor, executor);
+    assert_eq!(warnings, Vec::<String>::new());
+}
+
+#[test]
+fn modules_of_a_script_share_their_state_within_a_user() {
+    let count = "export let count = 0; export const up = () => { count++; }; export default class Box { v = count; }";
+    let text = "import Box, { count, up } from './count.js'; import * as all from './count.js'; import { twice } from './twice.js';
+        up(); twice(); console.log(count, all.count, new Box().v, Object.isExtensible(all));
+        export default function () {}";
+    let twice = "import { up } from './count.js'; export function twice() { up(); up(); }";
+    let files = files(&[("script.js", text), ("count.js", count), ("twice.js", twice)]);
+    let loaded = load(&files.script, LoadSettings::default()).map_err(|error| error.to_string()).unwrap();
+    assert_eq!(loaded.log[0].text, "3 3 3 false");
 }
 
 #[test]

@@ -1,5 +1,4 @@
 //! The modules of k6 beside `k6/http`: checks, groups, metrics, shared data, console.
-#![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,9 +105,13 @@ fn shared_arrays_are_made_once_and_cannot_be_changed() {
 #[test]
 fn the_console_shows_objects_as_json() {
     let text = "export default function () {
-        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log();
+        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log(); console.log('half', '\\ud800');
+        const o = {}; o.o = o; console.log(o);
     }";
-    assert_eq!(stage(text).log_of_run(), [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", ""]);
+    assert_eq!(
+        stage(text).log_of_run(),
+        [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", "", "half \u{fffd}", "[object Object]"]
+    );
 }
 
 #[test]

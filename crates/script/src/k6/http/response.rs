@@ -53,8 +53,11 @@ impl<'js> JsClass<'js> for HttpResponse {
             };
             prototype.prop(name, Accessor::new_get(missing))?;
         }
-        prototype.set("json", Function::new(ctx.clone(), json)?.with_name("json")?)?;
-        prototype.set("toJSON", Function::new(ctx.clone(), to_json)?.with_name("toJSON")?)?;
+        let whole_or_part =
+            |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Value<'js>>| json(&ctx, &this.0, path.0);
+        prototype.set("json", Function::new(ctx.clone(), whole_or_part)?.with_name("json")?)?;
+        let plain = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| to_json(&ctx, &this.0);
+        prototype.set("toJSON", Function::new(ctx.clone(), plain)?.with_name("toJSON")?)?;
         for name in ["html", "submitForm", "clickLink"] {
             let missing = move |ctx: Ctx<'js>| -> Result<()> {
                 Err(Host::unsupported(&ctx, &format!("the method '{name}' of a response")))
@@ -208,19 +211,19 @@ fn echo<'js>(ctx: &Ctx<'js>, this: &HttpResponse) -> Result<Value<'js>> {
 }
 
 /// All fields as a plain object.
-fn to_json<'js>(ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>) -> Result<Object<'js>> {
+fn to_json<'js>(ctx: &Ctx<'js>, this: &Class<'js, HttpResponse>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, _) in FIELDS {
-        object.set(*name, this.0.as_inner().get::<_, Value<'js>>(*name)?)?;
+        object.set(*name, this.as_inner().get::<_, Value<'js>>(*name)?)?;
     }
     Ok(object)
 }
 
 /// `json()`: the whole body, parsed once; `json(selector)`: a part of it, undefined if it is not there.
-fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Value<'js>>) -> Result<Value<'js>> {
+fn json<'js>(ctx: &Ctx<'js>, this: &Class<'js, HttpResponse>, path: Option<Value<'js>>) -> Result<Value<'js>> {
     const KEPT: &str = "__json";
-    let object = this.0.as_inner();
-    let path = path.0.filter(|path| !path.is_undefined() && !path.is_null());
+    let object = this.as_inner();
+    let path = path.filter(|path| !path.is_undefined() && !path.is_null());
     if path.is_none() {
         let kept: Value<'js> = object.get(KEPT)?;
         if !kept.is_undefined() {
@@ -228,9 +231,9 @@ fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Valu
         }
     }
     let parsed = {
-        let borrowed = this.0.borrow();
+        let borrowed = this.borrow();
         let Some(bytes) = borrowed.body() else {
-            return Err(Exception::throw_type(&ctx, "the response has no body, so it is not JSON"));
+            return Err(Exception::throw_type(ctx, "the response has no body, so it is not JSON"));
         };
         ctx.json_parse(bytes)
     };
@@ -240,12 +243,12 @@ fn json<'js>(ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Valu
         return Ok(parsed);
     };
     let steps = selector::parse(&crate::host::text(&path)?);
-    let steps = steps.map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
+    let steps = steps.map_err(|error| Exception::throw_message(ctx, &error.to_string()))?;
     match parsed {
-        Ok(value) => selector::select(&ctx, value, &steps),
+        Ok(value) => selector::select(ctx, value, &steps),
         Err(_) => {
             ctx.catch();
-            Ok(Value::new_undefined(ctx))
+            Ok(Value::new_undefined(ctx.clone()))
         }
     }
 }
