@@ -30,7 +30,9 @@ const MESSAGE: usize = 72;
 /// Operations of the kernel's socket filter.
 const LOCAL_PORT_IS: u8 = 11;
 const REMOTE_PORT_IS: u8 = 12;
+const JUMP: u8 = 1;
 const FILTER_STEP: u8 = 8;
+const FILTER_JUMP: u8 = 4;
 
 /// IPv4 or IPv6. A service that listens on `[::]` has IPv6 sockets for IPv4 clients too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,22 +151,31 @@ pub(crate) fn encode(query: &Query, sequence: u32) -> Vec<u8> {
     bytes
 }
 
-/// A program for the kernel: each step compares a port and jumps forward; the end accepts, four bytes behind it refuse.
+/// A program for the kernel. Each step compares a port and goes on behind itself if it is the one, elsewhere if not;
+/// the end accepts, four bytes behind it refuse. The kernel demands that "yes" leads to the end, so refusing a port takes
+/// a jump, whose "no" is always taken.
 fn filter(ports: Ports) -> Vec<u8> {
-    let step = |operation: u8, on_yes: u8, on_no: u8, port: u16| {
+    let step = |operation: u8, on_no: u8, port: u16| {
         let (no, port) = (u16::from(on_no).to_ne_bytes(), port.to_ne_bytes());
-        [operation, on_yes, no[0], no[1], 0, 0, port[0], port[1]]
+        vec![operation, FILTER_STEP, no[0], no[1], 0, 0, port[0], port[1]]
     };
-    let refuse = |steps_left: u8| steps_left * FILTER_STEP + 4;
+    let jump = |far: u8| {
+        let no = u16::from(far).to_ne_bytes();
+        vec![JUMP, FILTER_JUMP, no[0], no[1]]
+    };
+    let refuse = |bytes_left: u8| bytes_left + 4;
+    let unless = FILTER_STEP + FILTER_JUMP;
     match ports {
         Ports::Any => Vec::new(),
-        Ports::Local(port) => step(LOCAL_PORT_IS, FILTER_STEP, refuse(1), port).to_vec(),
-        Ports::Remote(port) => step(REMOTE_PORT_IS, FILTER_STEP, refuse(1), port).to_vec(),
-        Ports::Without(port) => {
-            let local = step(LOCAL_PORT_IS, refuse(2), FILTER_STEP, port);
-            let remote = step(REMOTE_PORT_IS, refuse(1), FILTER_STEP, port);
-            [local, remote].concat()
-        }
+        Ports::Local(port) => step(LOCAL_PORT_IS, refuse(FILTER_STEP), port),
+        Ports::Remote(port) => step(REMOTE_PORT_IS, refuse(FILTER_STEP), port),
+        Ports::Without(port) => [
+            step(LOCAL_PORT_IS, unless, port),
+            jump(refuse(FILTER_JUMP + unless)),
+            step(REMOTE_PORT_IS, unless, port),
+            jump(refuse(FILTER_JUMP)),
+        ]
+        .concat(),
     }
 }
 

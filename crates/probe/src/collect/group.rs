@@ -288,3 +288,6 @@ fn processes_of(folder: &Path) -> Vec<u32> {
     }
     pids
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,8 +54,9 @@ impl Table {
 
     /// `roots` and everything below them, except what lies at or below a process that `stop` names.
     pub(crate) fn descendants(&self, roots: &[u32], stop: impl Fn(u32, &Process) -> bool) -> Vec<u32> {
-        let mut found: Vec<u32> = roots.iter().copied().filter(|pid| self.processes.contains_key(pid)).collect();
-        let mut seen: HashSet<u32> = found.iter().copied().collect();
+        let mut seen = HashSet::new();
+        let mut found = roots.to_vec();
+        found.retain(|&pid| self.processes.contains_key(&pid) && seen.insert(pid));
         let mut next = 0;
         while let Some(parent) = found.get(next) {
             next += 1;
@@ -108,7 +109,7 @@ mod tests {
     fn descent_stops_at_foreign_processes() {
         let table =
             table(&[(1, 0, "init"), (10, 1, "app"), (11, 10, "worker"), (12, 10, "postgres"), (13, 12, "postgres")]);
-        let mut found = table.descendants(&[10], |_, process| process.name == "postgres");
+        let mut found = table.descendants(&[10, 10], |_, process| process.name == "postgres");
         found.sort_unstable();
         assert_eq!(found, [10, 11]);
     }

@@ -73,8 +73,8 @@ impl Diag {
     pub(crate) fn all(&mut self, families: &[Family], query: Query) -> Vec<Socket> {
         let mut found = Vec::new();
         for &family in families {
-            // The only errors left are a kernel without this family and a full memory: both mean "none".
-            let _ = self.each(&Query { family, ..query }, |socket| found.push(*socket));
+            let asked = self.each(&Query { family, ..query }, |socket| found.push(*socket));
+            debug_assert!(!asked.is_err_and(|error| error.kind() == io::ErrorKind::InvalidInput), "a filter is wrong");
         }
         found
     }
@@ -92,6 +92,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let client = TcpStream::connect(address).unwrap();
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stranger = TcpStream::connect(other.local_addr().unwrap()).unwrap();
         let mut diag = Diag::open().unwrap();
         let mut ask = |states, ports| diag.all(&Family::BOTH, Query { family: Family::V4, states, ports, info: true });
 
@@ -108,5 +110,9 @@ mod tests {
 
         let others = ask(state::ESTABLISHED, Ports::Without(address.port()));
         assert!(others.iter().all(|other| ![other.local.port(), other.remote.port()].contains(&address.port())));
+        let stranger = stranger.local_addr().unwrap();
+        assert!(
+            others.iter().any(|other| other.local == stranger) && others.iter().any(|other| other.remote == stranger)
+        );
     }
 }

@@ -1,0 +1,9 @@
+//! The probes on this machine: real processes, real sockets, a real PostgreSQL. Nothing here asserts how long something
+//! takes; conditions are awaited with a deadline.
+
+mod cluster;
+mod discovery;
+mod postgres;
+mod service;
+mod sockets;
+mod watched;
