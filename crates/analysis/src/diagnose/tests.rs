@@ -1,0 +1,1 @@
+//! Records built by hand, diagnosed.
