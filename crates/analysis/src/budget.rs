@@ -28,6 +28,23 @@ pub(crate) const LINK: &str = "link";
 /// What nothing accounts for.
 pub(crate) const UNEXPLAINED: &str = "unexplained";
 
+/// A part in words that follow an amount of time: `20 ms` …
+pub(crate) fn words(part: &str) -> &str {
+    match part {
+        CLIENT => "waiting to be sent or read by the generator",
+        CONNECT => "connecting",
+        ACCEPT => "waiting to be accepted",
+        RUN_QUEUE => "waiting for a core",
+        SERVICE_QUEUE => "waiting for the service's busy threads",
+        SERVICE_CPU => "computing in the service",
+        POOL_WAIT => "waiting for a database connection",
+        HELD => "holding a connection that is not used",
+        DATABASE => "in the database",
+        LINK => "on the link",
+        _ => "unexplained",
+    }
+}
+
 /// Where the mean time of a request goes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Budget {

@@ -112,7 +112,7 @@ fn worth_diagnosing(record: &RunRecord, capacity: &Capacity) -> Vec<StepSpan> {
     };
     match capacity.state {
         CapacityState::Floor => add(measured().find(|span| span.phase == Phase::Baseline)),
-        CapacityState::Crashed | CapacityState::GeneratorLimited => add(measured().last()),
+        CapacityState::Crashed | CapacityState::GeneratorLimited => add(measured().next_back()),
         CapacityState::AtLeast => add(measured().rfind(|span| span.users >= capacity.users)),
         CapacityState::Found | CapacityState::Undecided => {}
     }

@@ -99,9 +99,9 @@ impl Outlook {
             change,
             helps,
             rate_per_s: Some(rate),
-            rate_per_s_low: Some((rate * (1.0 - self.error)).max(if helps { self.rate_now } else { 0.0 })),
-            rate_per_s_high: Some(rate * (1.0 + self.error)),
-            users: self.users(rate),
+            rate_per_s_low: helps.then(|| (rate * (1.0 - self.error)).max(self.rate_now)),
+            rate_per_s_high: helps.then(|| rate * (1.0 + self.error)),
+            users: helps.then(|| self.users(rate)).flatten(),
             basis,
             says: format!("{says}{then}"),
         }

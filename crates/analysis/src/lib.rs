@@ -18,6 +18,8 @@ mod queue;
 mod read;
 mod rule;
 mod scene;
+#[cfg(test)]
+mod sketch;
 mod station;
 
 pub use conclude::verdict;

@@ -156,6 +156,11 @@ fn cores(signal: Signal, value: f64, says: impl Into<String>) -> Evidence {
     Evidence { unit: "cores".to_owned(), ..evidence(signal, value, "schedstat", says) }
 }
 
+/// An evidence line about busy cores of the machine.
+fn machine(value: f64, says: impl Into<String>) -> Evidence {
+    Evidence { unit: "cores".to_owned(), ..evidence(model::signal::HOST_BUSY, value, "/proc/stat", says) }
+}
+
 /// An evidence line about something the engine measured.
 fn measured(name: &str, value: f64, unit: &str, says: impl Into<String>) -> Evidence {
     let (signal, unit, source) = (name.to_owned(), unit.to_owned(), "engine".to_owned());

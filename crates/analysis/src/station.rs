@@ -52,8 +52,9 @@ pub(crate) fn stations(scene: &Scene<'_>, light: Option<&Scene<'_>>) -> Vec<Stat
         add("host.contention", "this machine", Some((cores - scene.others()).max(ours)), Some(ours));
     }
     let use_s = |scene: &Scene<'_>| Some(scene.pool_in_use()? / scene.rate()?);
-    let light_use = light.and_then(use_s).filter(|seconds| *seconds > 0.0);
-    let in_use = light_use.or_else(|| use_s(scene)).map(|seconds| seconds * rate);
+    let (light_use, use_now) = (light.and_then(use_s).filter(|seconds| *seconds > 0.0), use_s(scene));
+    // A use that is shorter under load than without is no queue's doing: the light step served other requests.
+    let in_use = use_now.map(|now| light_use.map_or(now, |light| light.min(now)) * rate);
     add("db.pool", &pool_name(scene), scene.pool_size(), in_use);
     stations.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     stations
@@ -70,10 +71,11 @@ pub(crate) fn pool_name(scene: &Scene<'_>) -> String {
     format!("{} -> {}", or(&scene.service.name, "the service"), or(&scene.database.name, "its database"))
 }
 
-/// Whether one thread does most of the work of a process that could use several cores.
+/// Whether one thread does most of the work of a process that could use several cores. At light load one thread of many
+/// does all the work too, so only said of a thread that runs for a notable part of the time.
 fn is_one_thread(party: &Party) -> bool {
     match (party.busiest_run, party.run) {
-        (Some(busiest), Some(run)) => run >= CORES_MIN && busiest >= 0.66 * run && run <= 1.2,
+        (Some(busiest), Some(run)) => busiest >= 0.4 && busiest >= 0.66 * run,
         _ => false,
     }
 }

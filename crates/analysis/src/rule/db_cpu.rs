@@ -40,10 +40,9 @@ fn judge(case: &Case<'_>) -> Judged {
             run,
             format!("{} runs on {} of {} cores", database.name, phrase::cores(run), phrase::cores(available)),
         ),
-        evidence(
+        cores(
             signal::RUN_WAIT,
             database.wait.unwrap_or(0.0),
-            "schedstat",
             format!("its sessions wait {} of their ready time for a core", phrase::percent(stolen)),
         ),
     ];

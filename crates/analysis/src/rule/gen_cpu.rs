@@ -20,12 +20,12 @@ fn judge(case: &Case<'_>) -> Judged {
     let (Some(run), Some(available)) = (generator.run, available) else {
         return if step.is_green() { Judged::NotSeen } else { late_only(case) };
     };
-    let used = format!("it ran on {} of {} cores", phrase::cores(run), phrase::cores(available));
+    let used = format!("ran on {} of {} cores", phrase::cores(run), phrase::cores(available));
     // Late or behind with reading, and nobody else is full: then it is us, whatever the CPU figures say.
     let behind = !step.is_green() && case.owner == Owner::Nobody && !scene.service.is_one_thread_full();
     if case.owner != Owner::Generator && !behind {
         return Judged::RuledOut(format!(
-            "{used} and began its work at most {} late (99th percentile)",
+            "the generator {used} and began its work at most {} late (99th percentile)",
             phrase::ms(step.generator.late_ms_p99)
         ));
     }

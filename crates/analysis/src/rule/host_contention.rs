@@ -3,7 +3,7 @@
 use model::finding::{Basis, Lever};
 use model::signal;
 
-use super::{Candidate, Judged, Kind, Rule, cores, evidence};
+use super::{Candidate, Judged, Kind, Rule, cores, machine};
 use crate::budget::{CLIENT, DATABASE, HELD, POOL_WAIT, RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
@@ -38,16 +38,10 @@ fn judge(case: &Case<'_>) -> Judged {
             _ => used,
         });
     }
-    let mut proof = vec![evidence(
-        signal::HOST_BUSY,
-        busy,
-        "/proc/stat",
-        format!("of {} cores are busy", phrase::cores(available)),
-    )];
-    proof[0].unit = "cores".to_owned();
+    let mut proof = vec![machine(busy, format!("of {} cores are busy", phrase::cores(available)))];
     let mut taken = Vec::new();
     for (party, name) in parties(case) {
-        let Some(run) = party.run else { continue };
+        let Some(run) = party.run.filter(|run| *run >= 0.01) else { continue };
         taken.push(format!("{name} takes {}", phrase::cores(run)));
         let waits = party.stolen().map_or_else(
             || "how long it waits for a core was not seen".to_owned(),
@@ -61,12 +55,12 @@ fn judge(case: &Case<'_>) -> Judged {
     }
     if scene.others() >= 0.05 {
         taken.push(format!("other programs and the kernel {}", phrase::cores(scene.others())));
-        proof.push(cores(signal::HOST_BUSY, scene.others(), "other programs and the kernel's work for packets"));
+        proof.push(machine(scene.others(), "other programs and the kernel's work for packets"));
     }
     let (victim, stolen) = worst_starved(case);
     let elsewhere = without_generator(scene).map_or_else(String::new, |station| {
         format!(
-            " With the generator on another machine it would carry about {}, limited by {}.",
+            " With the generator on another machine the service would carry about {}, limited by {}.",
             phrase::rate(station.rate_per_s),
             station.id
         )

@@ -4,7 +4,7 @@ use model::finding::Lever;
 use model::verdict::Judgement;
 
 use super::{Candidate, Judged, Kind, Rule, measured};
-use crate::budget::{DATABASE, SERVICE_CPU, UNEXPLAINED};
+use crate::budget::{self, DATABASE, SERVICE_CPU, UNEXPLAINED};
 use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
@@ -52,7 +52,7 @@ fn judge(case: &Case<'_>) -> Judged {
             measured("http_req_failed", step.failed_share(), "share", "requests that failed with one user"),
         ],
         sentence: format!(
-            "No load is to blame: {what}. Of its mean {}, {}. A queue cannot be shortened here; the request itself must get \
+            "No load is to blame: {what}. Its mean {} are {}. There is no queue to shorten; the request itself must get \
              faster.",
             phrase::ms(case.budget.total_ms),
             parts,
@@ -70,11 +70,8 @@ fn largest_parts(case: &Case<'_>) -> String {
         .filter(|(name, ms)| **ms >= 0.02 * case.budget.total_ms || *name == UNEXPLAINED)
         .collect();
     parts.sort_by(|a, b| b.1.total_cmp(a.1));
-    let words: Vec<_> = parts
-        .into_iter()
-        .take(4)
-        .map(|(name, ms)| format!("{} is {}", phrase::ms(*ms), name.replace('_', " ")))
-        .collect();
+    let words: Vec<_> =
+        parts.into_iter().take(4).map(|(name, ms)| format!("{} {}", phrase::ms(*ms), budget::words(name))).collect();
     phrase::list(&words)
 }
 

@@ -13,6 +13,8 @@ pub(super) const RULE: Rule = Rule { id: "pattern.none", kind: Kind::Rest, parts
 
 /// A station that is less full than this is not about to stop anything.
 const FREE: f64 = 0.6;
+/// Throughput that grows by less than this share of the users' growth bends: something is filling up.
+const LINEAR: f64 = 0.7;
 
 fn judge(case: &Case<'_>) -> Judged {
     let step = &case.here.step;
@@ -29,27 +31,34 @@ fn judge(case: &Case<'_>) -> Judged {
     let linear = lower.is_none_or(|level| {
         let (users, rate) =
             (step.span.users as f64 / level.users.max(1) as f64, step.rate_per_s / level.rate_per_s.max(1e-9));
-        rate >= 0.8 * users
+        rate >= LINEAR * users
     });
+    if !linear {
+        return Judged::RuledOut(format!(
+            "the throughput no longer grows with the users: {} at {}",
+            phrase::rate(step.rate_per_s),
+            case.users()
+        ));
+    }
     let station = match &fullest {
-        Some(station) => format!("the fullest station seen is {} at {}", station.id, phrase::percent(station.busy)),
+        Some(station) => format!(
+            "the fullest station seen is {} ({}) at {}",
+            station.subject,
+            station.id,
+            phrase::percent(station.busy)
+        ),
         None => "no station of the service could be watched".to_owned(),
-    };
-    let growth = if linear {
-        "and the throughput still grows with the users"
-    } else {
-        "though the throughput no longer grows with the users"
     };
     Judged::Candidate(Candidate {
         subject: case.here.service.name.clone(),
-        is_full: linear && fullest.as_ref().is_some_and(|station| station.busy < FREE),
+        is_full: fullest.as_ref().is_some_and(|station| station.busy < FREE),
         owns_errors: true,
         evidence: vec![
             measured("http_reqs", step.rate_per_s, "requests/s", format!("at {}", case.users())),
             measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile"),
         ],
         sentence: format!(
-            "The wall was not reached: at {} the promise holds with {} (90th percentile) at {}, {growth}; {station}. The \
+            "The wall was not reached: at {} the promise holds with {} (90th percentile) at {}, and the throughput still grows with the users; {station}. The \
              service carries at least this many.",
             case.users(),
             phrase::ms(step.latency_ms.p90),

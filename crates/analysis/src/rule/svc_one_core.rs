@@ -3,7 +3,7 @@
 use model::finding::Lever;
 use model::signal;
 
-use super::{Candidate, Judged, Kind, Rule, cores, evidence};
+use super::{Candidate, Judged, Kind, Rule, cores, evidence, machine};
 use crate::budget::{RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
@@ -58,8 +58,7 @@ fn judge(case: &Case<'_>) -> Judged {
         cores(signal::RUN, service.run.unwrap_or(0.0), "the whole service, all its threads"),
     ];
     let idle_words = idle.map(|idle| {
-        proof.push(cores(
-            signal::HOST_BUSY,
+        proof.push(machine(
             case.here.host.busy.unwrap_or(0.0),
             format!("{} cores of the machine are idle", phrase::cores(idle)),
         ));
@@ -70,7 +69,7 @@ fn judge(case: &Case<'_>) -> Judged {
         )
     });
     let sentence = format!(
-        "At {} one thread of {} is always busy (it runs {} and waits {} of the time){}. It spends {} on each request, so it \
+        "At {} one thread of {} is always busy (it runs {} of the time and waits for a core {}){}. It spends {} on each request, so it \
          carries at most {}. More worker processes or threads would move the line; more cores alone would not.",
         case.users(),
         service.name,
