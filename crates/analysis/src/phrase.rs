@@ -26,7 +26,8 @@ pub(crate) fn number(value: f64) -> String {
     } else if size >= 0.01 {
         format!("{size:.3}")
     } else {
-        format!("{size:.4}")
+        let text = format!("{size:.4}");
+        text.trim_end_matches('0').to_owned()
     }
 }
 
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(count(14_900.4), "14,900");
         assert_eq!(
             (ms(191.3), ms(20.6), ms(1.94), ms(0.005)),
-            ("191 ms".into(), "21 ms".into(), "1.9 ms".into(), "0.0050 ms".into())
+            ("191 ms".into(), "21 ms".into(), "1.9 ms".into(), "0.005 ms".into())
         );
         assert_eq!((percent(0.04), percent(0.004), percent(0.0)), ("4 %".into(), "0.4 %".into(), "0 %".into()));
         assert_eq!((bytes(4.56e6), users(1), users(5000)), ("4.6 MB".into(), "1 user".into(), "5,000 users".into()));

@@ -17,9 +17,11 @@ use std::time::Duration;
 use model::record::RunRecord;
 use model::verdict::{Capacity, Judgement, Phase};
 
+pub(crate) use bracket::died;
 use bracket::{Bracket, Seen};
-pub(crate) use forecast::{Forecast, forecast};
+use forecast::forecast;
 use guide::Guide;
+pub(crate) use outcome::caveats;
 use schedule::Schedule;
 
 /// What the user wants to know, and how long it may take.
@@ -132,6 +134,11 @@ impl Search {
     /// The capacity, from whatever the record holds.
     pub fn capacity(&self, record: &RunRecord) -> Capacity {
         outcome::capacity(record, self.settings)
+    }
+
+    /// What the user wanted to know.
+    pub fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn baseline(&self, record: &RunRecord, left: Duration) -> Move {

@@ -1,7 +1,7 @@
 //! What one step says: rates, response times, whether each promise held, whether the step was steady and whether the
 //! generator may be believed. Never decides what to do next.
 
-mod gate;
+pub(crate) mod gate;
 mod promise;
 mod steady;
 #[cfg(test)]
@@ -156,7 +156,7 @@ pub fn latency_limit(promises: &[Promise]) -> Option<LatencyLimit> {
 }
 
 /// The windows whose middle lies inside `interval`.
-fn within(windows: &[Window], interval: Interval) -> Vec<&Window> {
+pub(crate) fn within(windows: &[Window], interval: Interval) -> Vec<&Window> {
     let middle = |window: &Window| Moment(u64::midpoint(window.interval.from.0, window.interval.to.0));
     windows.iter().filter(|window| interval.contains(middle(window))).collect()
 }

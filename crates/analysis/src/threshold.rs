@@ -145,8 +145,8 @@ mod tests {
         let summary = summary(&[("r", MetricType::Rate, &[1.0]), ("c", MetricType::Counter, &[])]);
         let broken = threshold("r", "rate<0.5");
         let seconds = Duration::from_secs;
-        assert_eq!(broken_early(&summary, &[broken.clone()], seconds(5)), None);
-        assert_eq!(broken_early(&summary, &[broken.clone()], seconds(6)).as_deref(), Some("r: rate<0.5"));
+        assert_eq!(broken_early(&summary, std::slice::from_ref(&broken), seconds(5)), None);
+        assert_eq!(broken_early(&summary, std::slice::from_ref(&broken), seconds(6)).as_deref(), Some("r: rate<0.5"));
         assert_eq!(broken_early(&summary, &[Threshold { abort_on_fail: false, ..broken }], seconds(6)), None);
         assert_eq!(broken_early(&summary, &[threshold("c", "count>0")], seconds(6)), None);
     }

@@ -1,0 +1,77 @@
+//! One step together with what it is compared with: the light step and the other load levels.
+
+use model::record::{RunRecord, StepSpan};
+use model::verdict::Phase;
+
+use crate::budget::{Budget, budget};
+use crate::owner::{Owner, owner};
+use crate::scene::Scene;
+
+/// What rules judge.
+#[derive(Clone, Debug)]
+pub(crate) struct Case<'a> {
+    pub(crate) here: Scene<'a>,
+    pub(crate) light: Option<Scene<'a>>,
+    pub(crate) budget: Budget,
+    pub(crate) light_budget: Option<Budget>,
+    pub(crate) owner: Owner,
+    /// Steps at clearly lower load.
+    pub(crate) lower: Vec<Level>,
+}
+
+/// What another load level showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Level {
+    pub(crate) users: u64,
+    pub(crate) rate_per_s: f64,
+    pub(crate) db_sockets: Option<f64>,
+    pub(crate) bytes_per_s: Option<f64>,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(record: &'a RunRecord, step: &StepSpan, baseline: Option<&StepSpan>) -> Self {
+        let here = Scene::new(record, step);
+        let baseline = baseline.filter(|span| span.measured != step.measured);
+        let light = baseline.map(|span| Scene::new(record, span)).filter(|scene| scene.step.windows > 0);
+        let below = |span: &&StepSpan| span.users as f64 <= 0.8 * step.users as f64 && span.phase != Phase::Return;
+        let lower = record.steps.iter().filter(below).map(|span| {
+            let scene = Scene::new(record, span);
+            Level {
+                users: span.users,
+                rate_per_s: scene.step.rate_per_s,
+                db_sockets: scene.db_sockets,
+                bytes_per_s: scene.link.bytes_per_s,
+            }
+        });
+        Self {
+            budget: budget(&here),
+            light_budget: light.as_ref().map(budget),
+            owner: owner(&here),
+            lower: lower.collect(),
+            light,
+            here,
+        }
+    }
+
+    /// The light step as a case of its own.
+    pub(crate) fn of_light(&self) -> Option<Self> {
+        let here = self.light.clone()?;
+        let (budget, owner) = (budget(&here), owner(&here));
+        Some(Self { here, light: None, budget, light_budget: None, owner, lower: Vec::new() })
+    }
+
+    /// The share of the growth since light load that these parts of the time budget own.
+    pub(crate) fn owned(&self, parts: &[&str]) -> f64 {
+        self.budget.owned(parts, self.light_budget.as_ref())
+    }
+
+    /// Users as words.
+    pub(crate) fn users(&self) -> String {
+        crate::phrase::users(self.here.step.span.users)
+    }
+
+    /// CPU seconds per request of a party.
+    pub(crate) fn per_request(&self, run: Option<f64>) -> Option<f64> {
+        Some(run? / self.here.rate()?)
+    }
+}

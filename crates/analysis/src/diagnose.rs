@@ -1,0 +1,154 @@
+//! One step in, a diagnosis out: gates, the walk over all stations, the deepest full one, what was ruled out, the time
+//! budget, the next bottleneck and the levers.
+
+#[cfg(test)]
+mod tests;
+
+use model::finding::{Bottleneck, Certainty, Diagnosis, Lever, RuledOut};
+use model::record::{RunRecord, StepSpan};
+use model::unit::Interval;
+use model::verdict::Phase;
+
+use crate::budget::UNEXPLAINED;
+use crate::case::Case;
+use crate::lever::Outlook;
+use crate::phrase;
+use crate::rule::{Judged, Kind, OWNS, RULES, Scored, score};
+use crate::station::next;
+
+/// Diagnoses `step`, compared with `baseline` if there is one. Never fails: with nothing to go by it says so.
+pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>) -> Diagnosis {
+    let case = Case::new(record, step, baseline);
+    let mut ruled_out = Vec::new();
+    let mut candidates = Vec::new();
+    for rule in RULES {
+        match (rule.judge)(&case) {
+            Judged::Candidate(candidate) => candidates.push(score(rule, candidate, &case)),
+            Judged::RuledOut(because) => ruled_out.push(RuledOut { id: rule.id.to_owned(), because }),
+            Judged::NotSeen => {}
+        }
+    }
+    let winner = choose(candidates, &mut ruled_out);
+    let named = winner.scored.rule.id;
+    let outlook = Outlook::new(&case, named);
+    let mut levers = (winner.scored.rule.levers)(&case, &outlook);
+    levers.sort_by(best_first);
+    Diagnosis {
+        next: next(&case.here, case.light.as_ref(), named),
+        levers,
+        time_budget_ms: case.budget.parts.clone(),
+        caveats: caveats(&case, &winner),
+        bottleneck: bottleneck(winner.scored, ruled_out),
+    }
+}
+
+/// The suspect of the moment for a live line: its id and a few words; `None` if nothing is full.
+pub fn suspect(record: &RunRecord, last: Interval) -> Option<(String, String)> {
+    let users = record.windows.last().map_or(0, |window| u64::from(window.users));
+    let span = StepSpan { phase: Phase::Probe, users, whole: last, measured: last };
+    let case = Case::new(record, &span, None);
+    let full = RULES.iter().filter(|rule| rule.kind == Kind::Station).find_map(|rule| match (rule.judge)(&case) {
+        Judged::Candidate(candidate) if candidate.is_full && !candidate.is_contradicted => {
+            Some((rule.id, candidate.words))
+        }
+        _ => None,
+    });
+    full.map(|(id, words)| (id.to_owned(), words))
+}
+
+struct Winner {
+    scored: Scored,
+    /// Another station that is full and owns half of the time as well.
+    tie: Option<&'static str>,
+}
+
+/// The deepest full station that owns the growth of the response time; ties are kept. The others become ruled out.
+fn choose(candidates: Vec<Scored>, ruled_out: &mut Vec<RuledOut>) -> Winner {
+    let rank = |scored: &Scored| match scored.rule.kind {
+        Kind::First => 3,
+        Kind::Station if scored.score >= 2 && (scored.candidate.is_full || scored.candidate.is_hard) => 2,
+        Kind::Rest => 1,
+        Kind::Station => 0,
+    };
+    let key = |scored: &Scored| {
+        let is_wall = scored.candidate.is_full && scored.owned >= OWNS && !scored.candidate.is_contradicted;
+        (rank(scored), is_wall, scored.candidate.is_full && !scored.candidate.is_contradicted)
+    };
+    let mut candidates = candidates;
+    // Stable: of equals the first, which is the deepest, stays in front.
+    candidates.sort_by_key(|scored| std::cmp::Reverse(key(scored)));
+    let mut candidates = candidates.into_iter();
+    let scored = candidates.next().expect("the rule `unknown` is always a candidate");
+    let mut tie = None;
+    for other in candidates.filter(|other| other.rule.kind == Kind::Station) {
+        if scored.rule.kind == Kind::Station && other.owned >= OWNS && other.candidate.is_full && tie.is_none() {
+            tie = Some(other.rule.id);
+        }
+        let because = format!("{}, but {}", other.candidate.words, why_not(&scored, &other));
+        ruled_out.push(RuledOut { id: other.rule.id.to_owned(), because });
+    }
+    Winner { scored, tie }
+}
+
+fn why_not(winner: &Scored, other: &Scored) -> String {
+    match () {
+        () if winner.rule.kind == Kind::First => "with one user nothing queues".to_owned(),
+        () if other.candidate.is_contradicted => "something deeper keeps it waiting".to_owned(),
+        () if other.owned < OWNS => format!("that is only {} of the added response time", phrase::percent(other.owned)),
+        () => format!("{} lies deeper", winner.rule.id),
+    }
+}
+
+fn bottleneck(scored: Scored, ruled_out: Vec<RuledOut>) -> Bottleneck {
+    let certainty = scored.certainty();
+    Bottleneck {
+        id: scored.rule.id.to_owned(),
+        subject: scored.candidate.subject,
+        certainty,
+        sentence: scored.candidate.sentence,
+        evidence: scored.candidate.evidence,
+        ruled_out,
+    }
+}
+
+fn caveats(case: &Case<'_>, winner: &Winner) -> Vec<String> {
+    let mut caveats = case.here.step.caveats.clone();
+    caveats.extend(case.here.step.gate_because.iter().map(|because| format!("at {} {because}", case.users())));
+    if let Some(tie) = winner.tie {
+        caveats.push(format!(
+            "{tie} arrives at the same load as {}: moving only one of them will not go far",
+            winner.scored.rule.id
+        ));
+    }
+    let budget = &case.budget;
+    let (rest, total) = (budget.part(UNEXPLAINED), budget.total_ms);
+    if rest >= 0.4 * total
+        && total > 1.0
+        && winner.scored.certainty() != Certainty::Unknown
+        && winner.scored.rule.kind == Kind::Station
+    {
+        caveats.push(format!(
+            "{} of the response time is unexplained ({} of {})",
+            phrase::percent(rest / total),
+            phrase::ms(rest),
+            phrase::ms(total)
+        ));
+    }
+    let sum: f64 = budget.parts.values().sum();
+    if sum > 1.2 * total && total > 0.0 {
+        caveats.push("parts of the response time overlap: they add up to more than the whole".to_owned());
+    }
+    let others = case.here.others();
+    if case.here.ours() > 0.0 && others > 0.25 * case.here.host.cores.unwrap_or(f64::INFINITY) {
+        caveats.push(format!(
+            "other programs and the kernel used {} cores meanwhile: a quiet machine may do better",
+            phrase::cores(others)
+        ));
+    }
+    caveats
+}
+
+/// Helpful levers first, the larger gain before the smaller.
+fn best_first(a: &Lever, b: &Lever) -> std::cmp::Ordering {
+    b.helps.cmp(&a.helps).then(b.rate_per_s.unwrap_or(0.0).total_cmp(&a.rate_per_s.unwrap_or(0.0)))
+}

@@ -1,0 +1,95 @@
+//! `pattern.floor`: the promise fails with a single user. No load is to blame; the time of one request is.
+
+use model::finding::Lever;
+use model::verdict::Judgement;
+
+use super::{Candidate, Judged, Kind, Rule, measured};
+use crate::budget::{self, DATABASE, SERVICE_CPU, UNEXPLAINED};
+use crate::case::Case;
+use crate::lever::Outlook;
+use crate::phrase;
+use crate::step::latency_limit;
+
+pub(super) const RULE: Rule = Rule { id: "pattern.floor", kind: Kind::First, parts: &[], judge, levers };
+
+fn judge(case: &Case<'_>) -> Judged {
+    let step = &case.here.step;
+    if step.span.users > 1 || step.promise != Judgement::Fail {
+        let light = case.light.as_ref().unwrap_or(&case.here);
+        let light = &light.step;
+        return if light.windows == 0 || light.promise == Judgement::Fail {
+            Judged::NotSeen
+        } else {
+            Judged::RuledOut(format!(
+                "{} got answers in {} (90th percentile)",
+                phrase::users(light.span.users),
+                phrase::ms(light.latency_ms.p90)
+            ))
+        };
+    }
+    let plan = case.here.record.plan.as_ref();
+    let limit = plan.and_then(|plan| latency_limit(&plan.promises));
+    let broken = step.worst().map(|fact| fact.text.clone()).unwrap_or_default();
+    let what = match limit.filter(|_| broken.starts_with("http_req_duration")) {
+        Some(limit) => format!(
+            "a single user already waits {} where {} were promised",
+            phrase::ms(step.promised_latency_ms(limit)),
+            phrase::ms(limit.limit_ms)
+        ),
+        None => format!(
+            "a single user already breaks `{broken}`: {} of its requests failed",
+            phrase::percent(step.failed_share())
+        ),
+    };
+    let parts = largest_parts(case);
+    Judged::Candidate(Candidate {
+        subject: case.here.service.name.clone(),
+        is_hard: true,
+        is_full: true,
+        owns_errors: true,
+        evidence: vec![
+            measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile with one user"),
+            measured("http_req_failed", step.failed_share(), "share", "requests that failed with one user"),
+        ],
+        sentence: format!(
+            "No load is to blame: {what}. Its mean {} are {}. There is no queue to shorten; the request itself must get \
+             faster.",
+            phrase::ms(case.budget.total_ms),
+            parts,
+        ),
+        words: "too slow for a single user".to_owned(),
+        ..Candidate::default()
+    })
+}
+
+fn largest_parts(case: &Case<'_>) -> String {
+    let mut parts: Vec<_> = case
+        .budget
+        .parts
+        .iter()
+        .filter(|(name, ms)| **ms >= 0.02 * case.budget.total_ms || *name == UNEXPLAINED)
+        .collect();
+    parts.sort_by(|a, b| b.1.total_cmp(a.1));
+    let words: Vec<_> =
+        parts.into_iter().take(4).map(|(name, ms)| format!("{} {}", phrase::ms(*ms), budget::words(name))).collect();
+    phrase::list(&words)
+}
+
+fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
+    let share = |part| case.budget.part(part) / case.budget.total_ms.max(1e-9);
+    let mut levers = Vec::new();
+    for (id, part, change) in
+        [("db.query.time", DATABASE, "faster queries"), ("svc.cpu.cost", SERVICE_CPU, "less work per request")]
+    {
+        if share(part) >= 0.3 {
+            let says = format!("{} of the response time is there.", phrase::percent(share(part)));
+            levers.push(Lever { helps: true, rate_per_s: None, ..outlook.useless(id, change, says) });
+        }
+    }
+    levers.push(outlook.useless(
+        "svc.cores",
+        "more cores",
+        "One user waits for one request; more cores serve more users, not faster answers.",
+    ));
+    levers
+}
