@@ -27,21 +27,21 @@ Examples:
 
 /// What the program prints and how.
 #[derive(Clone, Debug, Args)]
-pub struct Output {
+pub(crate) struct Output {
     /// No progress, only the result
     #[arg(short, long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// No colours (so does the variable NO_COLOR)
     #[arg(long, global = true)]
-    pub no_color: bool,
+    pub(crate) no_color: bool,
     /// More about what happens
     #[arg(short, long, global = true)]
-    pub verbose: bool,
+    pub(crate) verbose: bool,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Find how many users a service carries under a promise, what stops it and what would move the line
     Find(Box<Find>),
     /// Run a k6 script with k6's options, thresholds and exit codes, and say what limited it
@@ -66,14 +66,14 @@ pub enum Command {
 
 /// Arguments of a command that is not there yet.
 #[derive(Debug, Args)]
-pub struct Rest {
+pub(crate) struct Rest {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     _rest: Vec<OsString>,
 }
 
 /// Closed users or open arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// A number of users who wait for each answer.
     Users,
     /// A number of arrivals per second, whatever the service does.
@@ -82,94 +82,94 @@ pub enum Mode {
 
 /// `plimsoll find`.
 #[derive(Debug, Args)]
-pub struct Find {
+pub(crate) struct Find {
     /// A URL (one GET per iteration) or a k6 script
-    pub target: String,
+    pub(crate) target: String,
     /// A promise to users, in k6's threshold syntax on a metric; repeatable
     /// [default: 'http_req_duration: p(90)<500' and 'http_req_failed: rate<0.01']
     #[arg(long, value_name = "EXPR")]
-    pub slo: Vec<String>,
+    pub(crate) slo: Vec<String>,
     /// Closed users or open arrivals
     #[arg(long, value_enum, default_value_t = Mode::Users)]
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// Think time after each iteration of a URL target
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "0s")]
-    pub think: Duration,
+    pub(crate) think: Duration,
     /// Upper end of the search
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub users_max: u32,
+    pub(crate) users_max: u32,
     /// Upper end of the search in rate mode
     #[arg(long, value_name = "N")]
-    pub rate_max: Option<f64>,
+    pub(crate) rate_max: Option<f64>,
     /// Time to answer
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "3m")]
-    pub budget: Duration,
+    pub(crate) budget: Duration,
     /// About 90 seconds and a wider range
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Take a step even if the memory forecast says that it kills the service
     #[arg(long)]
-    pub allow_crash: bool,
+    pub(crate) allow_crash: bool,
     #[command(flatten)]
-    pub watching: Watching,
+    pub(crate) watching: Watching,
     #[command(flatten)]
-    pub files: Files,
+    pub(crate) files: Files,
     #[command(flatten)]
-    pub script: Script,
+    pub(crate) script: Script,
 }
 
 /// What to watch.
 #[derive(Clone, Debug, Args)]
-pub struct Watching {
+pub(crate) struct Watching {
     /// What to watch besides what is found by itself, repeatable: pid:N, port:N, cgroup:PATH, postgres://…, redis://…,
     /// metrics:http://HOST/metrics, each with an optional NAME= in front
     #[arg(long, value_name = "SPEC")]
-    pub watch: Vec<String>,
+    pub(crate) watch: Vec<String>,
     /// A host that may be loaded although it is not on this machine or in a private network; repeatable
     #[arg(long, value_name = "HOST")]
-    pub allow: Vec<String>,
+    pub(crate) allow: Vec<String>,
     /// Worker threads of the load generator [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub workers: Option<u16>,
+    pub(crate) workers: Option<u16>,
     /// Run on the agents of a fleet
     #[arg(long, value_name = "URL", hide = true)]
-    pub fleet: Option<String>,
+    pub(crate) fleet: Option<String>,
     /// Wait for this many agents
     #[arg(long, value_name = "N", hide = true)]
-    pub agents: Option<u32>,
+    pub(crate) agents: Option<u32>,
 }
 
 /// Where results go.
 #[derive(Clone, Debug, Args)]
-pub struct Files {
+pub(crate) struct Files {
     /// Write the verdict as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Write the record, which `plimsoll report` reads
     #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    pub(crate) record: Option<PathBuf>,
     /// Write the self-contained HTML report
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// How scripts are run.
 #[derive(Clone, Debug, Args)]
-pub struct Script {
+pub(crate) struct Script {
     /// A variable for `__ENV`; repeatable
     #[arg(short = 'e', long = "env", value_name = "VAR=VALUE")]
-    pub env: Vec<String>,
+    pub(crate) env: Vec<String>,
     /// `full` gives each user a JavaScript engine of its own
     #[arg(long, value_enum, default_value_t = Isolation::Shared)]
-    pub isolation: Isolation,
+    pub(crate) isolation: Isolation,
     /// Stack of each JavaScript user, in kB: more for scripts that recurse deeply
     #[arg(long, value_name = "KB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=65_536))]
-    pub stack_size: u32,
+    pub(crate) stack_size: u32,
 }
 
 /// Whether users share a JavaScript engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Isolation {
+pub(crate) enum Isolation {
     /// Many users in one engine, each with its own globals and module state.
     Shared,
     /// One engine per user.
@@ -178,116 +178,116 @@ pub enum Isolation {
 
 /// `plimsoll run`.
 #[derive(Debug, Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// A k6 script, or a URL (one GET per iteration)
-    pub script: String,
+    pub(crate) script: String,
     /// Users
     #[arg(short = 'u', long, value_name = "N")]
-    pub vus: Option<u32>,
+    pub(crate) vus: Option<u32>,
     /// How long
     #[arg(short, long, value_name = "DURATION", value_parser = duration)]
-    pub duration: Option<Duration>,
+    pub(crate) duration: Option<Duration>,
     /// Iterations of all users together
     #[arg(short, long, value_name = "N")]
-    pub iterations: Option<u64>,
+    pub(crate) iterations: Option<u64>,
     /// A stage, DURATION:TARGET; repeatable
     #[arg(short, long, value_name = "STAGE")]
-    pub stage: Vec<String>,
+    pub(crate) stage: Vec<String>,
     /// Skip setup()
     #[arg(long)]
-    pub no_setup: bool,
+    pub(crate) no_setup: bool,
     /// Skip teardown()
     #[arg(long)]
-    pub no_teardown: bool,
+    pub(crate) no_teardown: bool,
     /// Ignore thresholds
     #[arg(long)]
-    pub no_thresholds: bool,
+    pub(crate) no_thresholds: bool,
     /// No end-of-test summary
     #[arg(long)]
-    pub no_summary: bool,
+    pub(crate) no_summary: bool,
     /// Write the summary as JSON, in k6's shape
     #[arg(long, value_name = "FILE")]
-    pub summary_export: Option<PathBuf>,
+    pub(crate) summary_export: Option<PathBuf>,
     /// Statistics of Trend metrics in the summary
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub summary_trend_stats: Option<Vec<String>>,
+    pub(crate) summary_trend_stats: Option<Vec<String>>,
     /// Unit of times in the summary
     #[arg(long, value_name = "s|ms|us")]
-    pub summary_time_unit: Option<String>,
+    pub(crate) summary_time_unit: Option<String>,
     /// Redirects that are followed
     #[arg(long, value_name = "N")]
-    pub max_redirects: Option<u32>,
+    pub(crate) max_redirects: Option<u32>,
     /// User-Agent of requests
     #[arg(long, value_name = "TEXT")]
-    pub user_agent: Option<String>,
+    pub(crate) user_agent: Option<String>,
     /// Take certificates unseen
     #[arg(long)]
-    pub insecure_skip_tls_verify: bool,
+    pub(crate) insecure_skip_tls_verify: bool,
     /// A new connection for every request
     #[arg(long)]
-    pub no_connection_reuse: bool,
+    pub(crate) no_connection_reuse: bool,
     /// New connections in every iteration
     #[arg(long)]
-    pub no_vu_connection_reuse: bool,
+    pub(crate) no_vu_connection_reuse: bool,
     /// Drop bodies unless a request asks for them
     #[arg(long)]
-    pub discard_response_bodies: bool,
+    pub(crate) discard_response_bodies: bool,
     /// Failed requests throw
     #[arg(short = 'w', long)]
-    pub throw: bool,
+    pub(crate) throw: bool,
     /// Pad shorter iterations to this length
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub min_iteration_duration: Option<Duration>,
+    pub(crate) min_iteration_duration: Option<Duration>,
     /// A tag of all samples, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
-    pub tag: Vec<String>,
+    pub(crate) tag: Vec<String>,
     #[command(flatten)]
-    pub watching: Watching,
+    pub(crate) watching: Watching,
     #[command(flatten)]
-    pub files: Files,
+    pub(crate) files: Files,
     #[command(flatten)]
-    pub scripting: Script,
+    pub(crate) scripting: Script,
 }
 
 /// `plimsoll report`.
 #[derive(Debug, Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// A record written with --record
-    pub run: PathBuf,
+    pub(crate) run: PathBuf,
     #[arg(long, value_name = "FILE")]
     /// Write the verdict as JSON; `-` is standard output
-    pub json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// `plimsoll lab`.
 #[derive(Debug, Args)]
-pub struct Lab {
+pub(crate) struct Lab {
     /// The story
     #[arg(value_enum)]
-    pub story: Story,
+    pub(crate) story: Story,
     /// At most four minutes
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The full ladder of the story, up to 10,000 users
     #[arg(long, conflicts_with = "quick")]
-    pub full: bool,
+    pub(crate) full: bool,
     /// Write the table and the verdicts as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Connections of the service's pool
     #[arg(long, value_name = "N", default_value_t = 200)]
-    pub pool: u32,
+    pub(crate) pool: u32,
     /// Rate of the emulated Wi-Fi link, as tc writes it
     #[arg(long, value_name = "RATE", default_value = "20mbit")]
-    pub link_rate: String,
+    pub(crate) link_rate: String,
     /// Delay of the emulated Wi-Fi link in each direction
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2ms")]
-    pub link_delay: Duration,
+    pub(crate) link_delay: Duration,
 }
 
 /// The stories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Story {
+pub(crate) enum Story {
     /// How many users a laptop carries: compute only, with a database, over a link.
     Laptop,
     /// How ten users sank a service (not there yet).
@@ -295,7 +295,7 @@ pub enum Story {
 }
 
 /// What came of the arguments.
-pub enum Parsed {
+pub(crate) enum Parsed {
     /// A command to run.
     Command(Box<Command>, Output),
     /// Help or version to print.
@@ -306,7 +306,7 @@ pub enum Parsed {
 ///
 /// # Errors
 /// Exit code 255 with clap's explanation, as k6 does for unknown flags.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
     match Typed::try_parse_from(arguments) {
         Ok(typed) => Ok(Parsed::Command(Box::new(typed.command), typed.output)),
         Err(error) if error.use_stderr() => {

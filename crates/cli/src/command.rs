@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Runs a command.
-pub fn run(command: args::Command, flags: args::Output) -> Result<Exit, Failure> {
+pub(crate) fn run(command: args::Command, flags: args::Output) -> Result<Exit, Failure> {
     let output = Output::new(&flags);
     match command {
         args::Command::Find(typed) => on_runtime(find::run(*typed, output)),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// Why the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Fine. Failed checks and script exceptions included, as in k6; also a `find` that ended with a capacity or an
     /// honest "at least".
     Ok = 0,
@@ -41,21 +41,21 @@ impl From<Exit> for ExitCode {
 
 /// An error that already knows its exit code. Its text says what was attempted, on what, why it failed and what to do.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// How the program ends.
-    pub exit: Exit,
+    pub(crate) exit: Exit,
     /// What to say.
-    pub error: anyhow::Error,
+    pub(crate) error: anyhow::Error,
 }
 
 impl Failure {
     /// A failure with this code and sentence.
-    pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
+    pub(crate) fn new(exit: Exit, sentence: impl Into<String>) -> Self {
         Self { exit, error: anyhow::Error::msg(sentence.into()) }
     }
 
     /// Wrong options.
-    pub fn config(sentence: impl Into<String>) -> Self {
+    pub(crate) fn config(sentence: impl Into<String>) -> Self {
         Self::new(Exit::InvalidConfig, sentence)
     }
 }

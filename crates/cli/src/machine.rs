@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use model::record::{Header, Machine, VERSION};
 
 /// The header of a record that begins now.
-pub fn header(command: &str) -> Header {
+pub(crate) fn header(command: &str) -> Header {
     Header {
         version: VERSION,
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -21,7 +21,7 @@ fn now() -> String {
 }
 
 /// This machine.
-pub fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     let uname = rustix::system::uname();
     let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model_name =

@@ -10,7 +10,7 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 
 /// Prints results, messages and progress.
-pub struct Output {
+pub(crate) struct Output {
     style: Style,
     live: Live,
     lines_only: bool,
@@ -23,7 +23,7 @@ const LINE_EVERY_S: u64 = 10;
 
 impl Output {
     /// What the flags and the terminal allow.
-    pub fn new(flags: &args::Output) -> Self {
+    pub(crate) fn new(flags: &args::Output) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = io::stderr().is_terminal() && !dumb && std::env::var_os("CI").is_none();
         let no_color = flags.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -46,12 +46,12 @@ impl Output {
     }
 
     /// How results are to be written.
-    pub fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         self.style
     }
 
     /// Prints a result.
-    pub fn result(&mut self, text: &str) {
+    pub(crate) fn result(&mut self, text: &str) {
         self.clear();
         // A reader that went away (a closed pipe) is no reason to fail.
         let _ = io::stdout().lock().write_all(text.as_bytes());
@@ -59,7 +59,7 @@ impl Output {
     }
 
     /// Prints a message above the progress.
-    pub fn say(&mut self, level: Level, text: &str) {
+    pub(crate) fn say(&mut self, level: Level, text: &str) {
         let hidden = match level {
             Level::Debug => !self.verbose,
             Level::Info => self.quiet,
@@ -73,7 +73,7 @@ impl Output {
     }
 
     /// Shows how far it is. Without a terminal only every ten seconds.
-    pub fn progress(&mut self, progress: &Progress) {
+    pub(crate) fn progress(&mut self, progress: &Progress) {
         if self.lines_only && !progress.elapsed.as_secs().is_multiple_of(LINE_EVERY_S) {
             return;
         }
@@ -82,7 +82,7 @@ impl Output {
     }
 
     /// Takes the progress away.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let text = self.live.clear();
         err(&text);
     }
@@ -99,13 +99,13 @@ fn terminal_width() -> usize {
 }
 
 /// Prints help or the version.
-pub fn print_help(text: &str) -> Result<Exit, Failure> {
+pub(crate) fn print_help(text: &str) -> Result<Exit, Failure> {
     let _ = io::stdout().lock().write_all(text.as_bytes());
     Ok(Exit::Ok)
 }
 
 /// Prints why the program fails, with all causes.
-pub fn print_failure(failure: &Failure) -> Exit {
+pub(crate) fn print_failure(failure: &Failure) -> Exit {
     err(&format!("error: {:#}\n", failure.error));
     failure.exit
 }

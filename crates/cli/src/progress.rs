@@ -10,7 +10,7 @@ use view::live::Progress;
 const RECENT: Duration = Duration::from_secs(3);
 
 /// The last window in numbers, with the suspect of the moment. `ends` is when the run is to end, if that is known.
-pub fn of(record: &RunRecord, phase: &str, elapsed: Duration, ends: Option<Duration>) -> Progress {
+pub(crate) fn of(record: &RunRecord, phase: &str, elapsed: Duration, ends: Option<Duration>) -> Progress {
     let mut progress = Progress {
         phase: phase.to_owned(),
         elapsed,

@@ -8,7 +8,7 @@ use anyhow::Context;
 use model::record::Entry;
 
 /// A record that is being written.
-pub struct RecordFile {
+pub(crate) struct RecordFile {
     path: PathBuf,
     writer: Option<BufWriter<File>>,
 }
@@ -18,7 +18,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// If the file cannot be made.
-    pub fn create(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         let file = File::create(path).with_context(|| format!("cannot write the record {}", path.display()))?;
         Ok(Self { path: path.to_owned(), writer: Some(BufWriter::new(file)) })
     }
@@ -27,7 +27,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// A sentence, once: afterwards nothing is written any more.
-    pub fn append(&mut self, entry: &Entry) -> Result<(), String> {
+    pub(crate) fn append(&mut self, entry: &Entry) -> Result<(), String> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let written = entry.write(&mut *writer).and_then(|()| writer.flush());
         written.map_err(|error| {
@@ -39,7 +39,7 @@ impl RecordFile {
     }
 
     /// Whether everything was written.
-    pub fn complete(&self) -> bool {
+    pub(crate) fn complete(&self) -> bool {
         self.writer.is_some()
     }
 }

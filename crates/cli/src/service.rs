@@ -9,21 +9,21 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// A running service of `plimsoll-lab`.
-pub struct Service {
+pub(crate) struct Service {
     child: Child,
     /// What it said when it was ready.
-    pub ready: Ready,
+    pub(crate) ready: Ready,
 }
 
 /// The line with which `plimsoll-lab` says that it is ready.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Ready {
+pub(crate) struct Ready {
     /// Where it answers.
-    pub url: String,
+    pub(crate) url: String,
     /// The process that serves.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// The same, where it lives in a network name space of its own.
-    pub service_pid: Option<u32>,
+    pub(crate) service_pid: Option<u32>,
 }
 
 impl Service {
@@ -31,7 +31,7 @@ impl Service {
     ///
     /// # Errors
     /// What it said on standard error if it ended before it was ready.
-    pub async fn start(arguments: &[String]) -> anyhow::Result<Self> {
+    pub(crate) async fn start(arguments: &[String]) -> anyhow::Result<Self> {
         let program = program();
         let mut command = Command::new(&program);
         command.args(arguments).arg("--with-parent").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -56,7 +56,7 @@ impl Service {
     }
 
     /// Asks it to stop and waits until it and its database are gone.
-    pub async fn stop(mut self) {
+    pub(crate) async fn stop(mut self) {
         if let Some(pid) =
             self.child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw)
         {

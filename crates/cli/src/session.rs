@@ -22,36 +22,36 @@ use crate::record_file::RecordFile;
 use crate::target::{Guard, refusal};
 
 /// What a session needs.
-pub struct Settings {
+pub(crate) struct Settings {
     /// `find`, `run` or `lab`.
-    pub command: &'static str,
+    pub(crate) command: &'static str,
     /// What is offered.
-    pub plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     /// Who offers it.
-    pub factory: Arc<dyn UserFactory>,
+    pub(crate) factory: Arc<dyn UserFactory>,
     /// What to watch.
-    pub watching: Watching,
+    pub(crate) watching: Watching,
     /// Which hosts may be loaded.
-    pub guard: Guard,
+    pub(crate) guard: Guard,
     /// Where the record goes.
-    pub file: Option<RecordFile>,
+    pub(crate) file: Option<RecordFile>,
     /// Worker threads; `None` is one per core.
-    pub workers: Option<usize>,
+    pub(crate) workers: Option<usize>,
 }
 
 /// What to watch.
 #[derive(Clone, Debug, Default)]
-pub struct Watching {
+pub(crate) struct Watching {
     /// Where the load goes, if that is known before it begins.
-    pub target: Option<SocketAddr>,
+    pub(crate) target: Option<SocketAddr>,
     /// What was named with `--watch`.
-    pub specs: Vec<probe::WatchSpec>,
+    pub(crate) specs: Vec<probe::WatchSpec>,
 }
 
 /// A run that goes on.
-pub struct Session {
+pub(crate) struct Session {
     /// Everything that was seen so far.
-    pub record: RunRecord,
+    pub(crate) record: RunRecord,
     output: Output,
     events: UnboundedReceiver<Event>,
     control: Control,
@@ -81,7 +81,7 @@ struct Signals {
 
 /// Why [`Session::until`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub(crate) enum Reached {
     /// The moment has come and its windows are in the record.
     Moment,
     /// The run ended: by itself, by an error or by a signal.
@@ -89,19 +89,19 @@ pub enum Reached {
 }
 
 /// How a session ended.
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Everything that was seen.
-    pub record: RunRecord,
+    pub(crate) record: RunRecord,
     /// Why the engine ended.
-    pub reason: EndReason,
+    pub(crate) reason: EndReason,
     /// Whether a signal ended it.
-    pub signalled: bool,
+    pub(crate) signalled: bool,
     /// The rule that ended it early, if one did.
-    pub broken_early: Option<String>,
+    pub(crate) broken_early: Option<String>,
     /// To go on printing.
-    pub output: Output,
+    pub(crate) output: Output,
     /// To write the verdict into.
-    pub file: Option<RecordFile>,
+    pub(crate) file: Option<RecordFile>,
 }
 
 impl Session {
@@ -109,7 +109,7 @@ impl Session {
     ///
     /// # Errors
     /// If signals cannot be caught or the engine cannot start.
-    pub fn begin(settings: Settings, output: Output) -> Result<Self, Failure> {
+    pub(crate) fn begin(settings: Settings, output: Output) -> Result<Self, Failure> {
         let signals = Signals {
             interrupt: signal(SignalKind::interrupt()).context("cannot catch SIGINT")?,
             terminate: signal(SignalKind::terminate()).context("cannot catch SIGTERM")?,
@@ -119,10 +119,12 @@ impl Session {
         let (report_sender, reports) = unbounded_channel();
         let Settings { command, plan, factory, watching, guard, file, workers } = settings;
         let workers = workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let permit = Arc::new(move |host: &str, address| match guard.permits(host, address) {
-            true => Ok(()),
-            false => Err(refusal(host, address)),
-        });
+        let permit =
+            engine::Permit::new(
+                move |host, address| {
+                    if guard.permits(host, address) { Ok(()) } else { Err(refusal(host, address)) }
+                },
+            );
         let options = engine::Options { workers, beginning, permit };
         let running = engine::start(plan.clone(), factory, options).context("cannot start the load generator")?;
         let mut session = Self {
@@ -150,17 +152,17 @@ impl Session {
     }
 
     /// Time since the beginning.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         now().duration_since(self.beginning)
     }
 
     /// Sets the number of users of an externally controlled scenario.
-    pub fn set_users(&self, users: u64) {
+    pub(crate) fn set_users(&self, users: u64) {
         self.control.set_users(u32::try_from(users).unwrap_or(u32::MAX));
     }
 
     /// Puts a step into the record, in place of the last one if that is the same step held longer.
-    pub fn step(&mut self, span: StepSpan) {
+    pub(crate) fn step(&mut self, span: StepSpan) {
         if self.record.steps.last().is_some_and(|last| last.whole.from == span.whole.from) {
             self.record.steps.pop();
         }
@@ -169,7 +171,7 @@ impl Session {
 
     /// Goes on until `moment` has come and the record holds the windows before it, or until the run ends.
     /// `progress` says what to show, once a second.
-    pub async fn until(
+    pub(crate) async fn until(
         &mut self,
         moment: Option<Moment>,
         progress: &dyn Fn(&RunRecord, Duration) -> Progress,
@@ -203,13 +205,13 @@ impl Session {
     }
 
     /// Ends the load, waits for the last figures, stops watching.
-    pub async fn finish(mut self) -> Outcome {
+    pub(crate) async fn finish(self) -> Outcome {
         self.control.stop(Stop::Graceful);
         self.conclude().await
     }
 
     /// Waits for the end of the load, stops watching.
-    pub async fn conclude(mut self) -> Outcome {
+    pub(crate) async fn conclude(mut self) -> Outcome {
         let nothing = |_: &RunRecord, elapsed| Progress { elapsed, ..Progress::default() };
         while self.until(None, &nothing).await != Reached::End {}
         if let Some(watching) = self.watching.take() {
@@ -329,7 +331,7 @@ impl Session {
 
 impl Outcome {
     /// The exit code that the end itself asks for, with a sentence where one is due; `None` if the end was a good one.
-    pub fn trouble(&self) -> Option<(Exit, Option<String>)> {
+    pub(crate) fn trouble(&self) -> Option<(Exit, Option<String>)> {
         let because = |exit, text: &str, what: &str| Some((exit, Some(format!("{what}: {text}"))));
         match &self.reason {
             EndReason::InitFailed(text) => because(Exit::ScriptException, text, "the init code of the script failed"),
@@ -350,18 +352,18 @@ impl Outcome {
 }
 
 /// The first whole second at or behind `moment`: windows begin and end on whole seconds.
-pub fn whole_second(moment: Moment) -> Moment {
+pub(crate) fn whole_second(moment: Moment) -> Moment {
     Moment(moment.0.div_ceil(1_000_000_000) * 1_000_000_000)
 }
 
 /// The part of a step that is measured, on whole seconds.
-pub fn measured(from: Moment, settle: Duration, length: Duration) -> Interval {
+pub(crate) fn measured(from: Moment, settle: Duration, length: Duration) -> Interval {
     let begin = whole_second(from + settle);
     Interval::new(begin, whole_second(begin + length))
 }
 
 /// The clock of the command line.
 #[expect(clippy::disallowed_methods, reason = "the one place of the command line that reads the clock")]
-pub fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }

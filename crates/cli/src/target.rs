@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 
 /// What `find` was pointed at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// One GET per iteration.
     Url(url::Url),
     /// A k6 script.
@@ -23,7 +23,7 @@ impl Target {
     ///
     /// # Errors
     /// If it is a URL of another scheme, or neither a URL nor a file.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if let Some((scheme, _)) = text.split_once("://") {
             if !matches!(scheme, "http" | "https") {
                 return Err(Failure::config(format!(
@@ -48,18 +48,18 @@ impl Target {
 
 /// Which hosts may be loaded.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub(crate) struct Guard {
     allowed: Vec<String>,
 }
 
 impl Guard {
     /// This machine, private networks and `allowed` by name or address.
-    pub fn new(allowed: &[String]) -> Self {
+    pub(crate) fn new(allowed: &[String]) -> Self {
         Self { allowed: allowed.iter().map(|host| host.to_ascii_lowercase()).collect() }
     }
 
     /// Whether `host`, found at `address`, may be loaded.
-    pub fn permits(&self, host: &str, address: IpAddr) -> bool {
+    pub(crate) fn permits(&self, host: &str, address: IpAddr) -> bool {
         let named =
             self.allowed.iter().any(|known| *known == host.to_ascii_lowercase() || *known == address.to_string());
         named || is_ours(address)
@@ -67,7 +67,7 @@ impl Guard {
 }
 
 /// The sentence for a refused target.
-pub fn refusal(host: &str, address: IpAddr) -> String {
+pub(crate) fn refusal(host: &str, address: IpAddr) -> String {
     format!(
         "refused to load {host} ({address}): it is neither on this machine nor in a private network; \
          if it is yours to load, say so with --allow {host}"
@@ -88,7 +88,7 @@ fn is_ours(address: IpAddr) -> bool {
 ///
 /// # Errors
 /// 122 for a target that is not ours, 255 if the name is unknown or nothing answers.
-pub fn reach(url: &url::Url, guard: &Guard) -> Result<SocketAddr, Failure> {
+pub(crate) fn reach(url: &url::Url, guard: &Guard) -> Result<SocketAddr, Failure> {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let bare = host.trim_matches(['[', ']']);

@@ -20,7 +20,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ramp = Duration::from_secs(rest.get(1).map_or(Ok(0), |text| text.parse())?);
     let plan = plan(url, users.parse()?, [ramp, Duration::from_secs(seconds.parse()?)]);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let options = Options { workers: workers.parse()?, beginning: tokio::time::Instant::now().into_std() };
+    let options = Options {
+        workers: workers.parse()?,
+        beginning: tokio::time::Instant::now().into_std(),
+        permit: engine::Permit::all(),
+    };
     let mut running = start(Arc::new(plan), url_users(url, think), options)?;
     let mut total = Requests::default();
     let mut late = model::histogram::Histogram::default();

@@ -1,6 +1,7 @@
 //! Leads a run through its phases – init, setup, load, teardown, the last tally – and bounds each of them in time.
 //! Workers only ever do what it commands; whatever they answer, the run ends.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::alarm::NEVER;
 use crate::clock::Clock;
 use crate::collector::{self, Collector};
 use crate::crew::{Errand, Lone};
+use crate::net::Passage;
 use crate::run::{EndReason, Ended, Event, Stop};
 use crate::worker::{Command, Report};
 
@@ -38,6 +40,10 @@ pub(crate) struct Conductor {
     pub(crate) inputs: UnboundedReceiver<Input>,
     pub(crate) events: UnboundedSender<Event>,
     pub(crate) collector: Collector,
+    /// Addresses that the load has reached.
+    pub(crate) contacted: Vec<SocketAddr>,
+    /// Why an address was refused, if one was.
+    pub(crate) refused: Option<String>,
 }
 
 /// What a phase has to react to.
@@ -68,6 +74,7 @@ impl Conductor {
     pub(crate) async fn conduct(mut self) -> (Box<Ended>, bool) {
         let began = self.clock.now();
         let (reason, hurry) = self.phases().await;
+        let reason = self.refused.take().map_or(reason, EndReason::Refused);
         let (mut summary, all) = self.last_tally(hurry).await;
         self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(Box::new(window))));
         let length = self.clock.now().since(began);
@@ -240,6 +247,17 @@ impl Conductor {
                     Report::Aborted(message) => Turn::Aborted(message),
                     Report::Idle => Turn::Idle,
                     Report::Finished(summary) => Turn::Finished(summary),
+                    Report::Passage(Passage::Contacted { host, address }) => {
+                        if !self.contacted.contains(&address) {
+                            self.contacted.push(address);
+                            self.emit(Event::Contacted { host, address });
+                        }
+                        continue;
+                    }
+                    Report::Passage(Passage::Refused(sentence)) => {
+                        self.refused.get_or_insert(sentence);
+                        Turn::Stop(Stop::Now)
+                    }
                     Report::Made => {
                         self.collector.made(1);
                         continue;

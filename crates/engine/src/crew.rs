@@ -9,7 +9,7 @@ use model::unit::Moment;
 
 use crate::alarm::{Alarm, Leash};
 use crate::meter::TagSet;
-use crate::net::{Client, Net};
+use crate::net::{Client, Gate, Net};
 use crate::tally::Tally;
 use crate::user::{Answer, Ask, Assignment, Ending, Nursery, User, UserError};
 use crate::worker::Report;
@@ -55,6 +55,7 @@ pub(crate) struct Crew {
 pub(crate) struct Post {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
+    pub(crate) gate: Gate,
     pub(crate) report: Box<dyn Fn(Report)>,
 }
 
@@ -62,7 +63,7 @@ impl Crew {
     pub(crate) fn new(tally: Rc<Tally>, nursery: Box<dyn Nursery>, post: Post) -> Rc<Self> {
         let number = |index: usize| u32::try_from(index).expect("few workers");
         Rc::new(Self {
-            net: Net::new(tally.clone()),
+            net: Net::new(tally.clone(), post.gate),
             tally,
             nursery: RefCell::new(nursery),
             free: RefCell::default(),

@@ -16,5 +16,6 @@ mod schedule;
 mod tally;
 mod worker;
 
+pub use net::Permit;
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

@@ -6,6 +6,7 @@ mod connection;
 mod cookies;
 mod dns;
 mod failure;
+mod gate;
 mod names;
 mod samples;
 mod target;
@@ -38,6 +39,9 @@ use samples::{Hop, Samples};
 use target::{Target, Targets};
 use wire::Traffic;
 
+pub use gate::Permit;
+pub(crate) use gate::{Gate, Passage};
+
 /// What all users of one worker share.
 pub(crate) struct Net {
     tally: Rc<Tally>,
@@ -45,11 +49,12 @@ pub(crate) struct Net {
     targets: Targets,
     samples: Samples,
     resolver: dns::Resolver,
+    gate: Gate,
     tls: OnceCell<Arc<rustls::ClientConfig>>,
 }
 
 impl Net {
-    pub(crate) fn new(tally: Rc<Tally>) -> Rc<Self> {
+    pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
         let user_agent = tally.meter.plan().http.user_agent.as_str();
         let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
         Rc::new(Self {
@@ -58,6 +63,7 @@ impl Net {
             targets: Targets::default(),
             samples: Samples::default(),
             resolver: dns::Resolver::default(),
+            gate,
             tls: OnceCell::new(),
         })
     }

@@ -1,5 +1,6 @@
 //! A run from outside: start it, steer it, listen to it. Its threads end by themselves behind [`Event::Ended`].
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,17 +15,20 @@ use crate::clock::Clock;
 use crate::collector::Collector;
 use crate::conductor::{Conductor, Input};
 use crate::meter::LogLine;
+use crate::net::Permit;
 use crate::schedule::Shared;
 use crate::user::UserFactory;
 use crate::worker::{self, Outfit};
 
 /// How a run is to be carried out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Threads that users live on; 0 is one per core.
     pub workers: usize,
     /// From when moments are counted.
     pub beginning: std::time::Instant,
+    /// Which hosts may be loaded.
+    pub permit: Permit,
 }
 
 /// Why a run could not be started.
@@ -84,6 +88,13 @@ pub enum Event {
     },
     /// `setup()` is over.
     SetupDone,
+    /// The first connection to this address.
+    Contacted {
+        /// The host that was asked for.
+        host: String,
+        /// Where it was found.
+        address: SocketAddr,
+    },
     /// A second is over.
     Window(Box<Window>),
     /// A script logged something.
@@ -122,6 +133,8 @@ pub enum EndReason {
     TeardownTimedOut,
     /// The script wanted it.
     Aborted(String),
+    /// An address was asked for that is not permitted: the permit's sentence.
+    Refused(String),
 }
 
 /// Starts a run.
@@ -137,7 +150,7 @@ pub fn start(plan: Arc<Plan>, factory: Arc<dyn UserFactory>, options: Options) -
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
-    let (conductor, outfits, running) = assemble(&plan, &factory, workers, options.beginning);
+    let (conductor, outfits, running) = assemble(&plan, &factory, workers, &options);
     let mut threads = Vec::with_capacity(workers);
     for outfit in outfits {
         let name = format!("load-{}", outfit.worker);
@@ -156,18 +169,19 @@ struct Kit {
     worker: usize,
     workers: usize,
     shared: Vec<Arc<Shared>>,
+    permit: Permit,
     commands: UnboundedReceiver<worker::Command>,
     inputs: UnboundedSender<Input>,
 }
 
 impl Kit {
     fn outfit(self) -> Outfit {
-        let Self { plan, factory, clock, worker, workers, shared, commands, inputs } = self;
+        let Self { plan, factory, clock, worker, workers, shared, permit, commands, inputs } = self;
         let report = Rc::new(move |report| {
             // A conductor that has lost its patience needs no report.
             let _ = inputs.send(Input::Report(report));
         });
-        Outfit { plan, factory, clock, worker, workers, shared, commands, report }
+        Outfit { plan, factory, clock, worker, workers, shared, permit, commands, report }
     }
 }
 
@@ -175,16 +189,17 @@ fn assemble(
     plan: &Arc<Plan>,
     factory: &Arc<dyn UserFactory>,
     workers: usize,
-    beginning: std::time::Instant,
+    options: &Options,
 ) -> (Conductor, Vec<Kit>, Running) {
     let (inputs, conducted) = unbounded_channel();
     let (events, heard) = unbounded_channel();
     let shared: Vec<_> = plan.scenarios.iter().map(|_| Arc::new(Shared::new(workers))).collect();
-    let clock = Clock::new(beginning);
+    let clock = Clock::new(options.beginning);
     let kit = |worker| {
         let (command, commands) = unbounded_channel();
         let (plan, factory, shared, inputs) = (plan.clone(), factory.clone(), shared.clone(), inputs.clone());
-        (command, Kit { plan, factory, clock, worker, workers, shared, commands, inputs })
+        let permit = options.permit.clone();
+        (command, Kit { plan, factory, clock, worker, workers, shared, permit, commands, inputs })
     };
     let (commands, kits) = (0..workers).map(kit).unzip();
     let conductor = Conductor {
@@ -194,6 +209,8 @@ fn assemble(
         inputs: conducted,
         events,
         collector: Collector::new(workers),
+        contacted: Vec::new(),
+        refused: None,
     };
     (conductor, kits, Running { events: heard, control: Control { inputs } })
 }
@@ -233,7 +250,8 @@ fn conduct(conductor: Conductor, threads: Vec<JoinHandle<()>>) {
 #[cfg(test)]
 pub(crate) fn start_local(plan: Plan, factory: &Arc<dyn UserFactory>, workers: usize) -> Running {
     let beginning = tokio::time::Instant::now().into_std();
-    let (conductor, kits, running) = assemble(&Arc::new(plan), factory, workers, beginning);
+    let options = Options { workers, beginning, permit: Permit::all() };
+    let (conductor, kits, running) = assemble(&Arc::new(plan), factory, workers, &options);
     for kit in kits {
         tokio::task::spawn_local(worker::work(kit.outfit()));
     }

@@ -15,6 +15,7 @@ use crate::alarm::NEVER;
 use crate::clock::Clock;
 use crate::crew::{Crew, Errand, Lone, Post};
 use crate::meter::{LogLine, Meter, TagSet};
+use crate::net::{Gate, Passage, Permit};
 use crate::schedule::{self, Part, Share, Shared, Steering};
 use crate::tally::Tally;
 use crate::user::{Assignment, UserFactory};
@@ -56,6 +57,8 @@ pub(crate) enum Report {
     Idle,
     /// What was seen in this second.
     Window(u64, Box<Window>),
+    /// A new address was asked for.
+    Passage(Passage),
     /// What scripts logged.
     Log(Vec<LogLine>),
     /// Totals so far, as of this second.
@@ -72,6 +75,7 @@ pub(crate) struct Outfit {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     pub(crate) shared: Vec<Arc<Shared>>,
+    pub(crate) permit: Permit,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) report: Rc<dyn Fn(Report)>,
 }
@@ -89,7 +93,9 @@ pub(crate) async fn work(mut outfit: Outfit) {
     let crew = match outfit.factory.nursery(outfit.worker, meter.clone()) {
         Ok(nursery) => {
             let (say, worker, workers) = (report.clone(), outfit.worker, outfit.workers);
-            let post = Post { worker, workers, report: Box::new(move |what| say(what)) };
+            let told = report.clone();
+            let gate = Gate::new(outfit.permit.clone(), Box::new(move |passage| told(Report::Passage(passage))));
+            let post = Post { worker, workers, gate, report: Box::new(move |what| say(what)) };
             Some(Crew::new(tally.clone(), nursery, post))
         }
         Err(error) => {

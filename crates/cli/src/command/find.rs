@@ -25,25 +25,25 @@ use crate::target::{Guard, Target, reach};
 const DEFAULT_PROMISES: [&str; 2] = ["http_req_duration: p(90)<500", "http_req_failed: rate<0.01"];
 
 /// A search, resolved.
-pub struct Wish {
+pub(crate) struct Wish {
     /// What is offered.
-    pub plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     /// Who offers it.
-    pub factory: Arc<dyn UserFactory>,
+    pub(crate) factory: Arc<dyn UserFactory>,
     /// What to watch.
-    pub watching: Watching,
+    pub(crate) watching: Watching,
     /// Which hosts may be loaded.
-    pub guard: Guard,
+    pub(crate) guard: Guard,
     /// How to search.
-    pub search: analysis::search::Settings,
+    pub(crate) search: analysis::search::Settings,
     /// Worker threads.
-    pub workers: Option<usize>,
+    pub(crate) workers: Option<usize>,
     /// Where the record goes.
-    pub file: Option<RecordFile>,
+    pub(crate) file: Option<RecordFile>,
 }
 
 /// Runs the command.
-pub async fn run(typed: args::Find, output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(typed: args::Find, output: Output) -> Result<Exit, Failure> {
     let mut output = output;
     let json = typed.files.json.clone();
     let wish = resolve(&typed, &mut output)?;
@@ -187,7 +187,7 @@ fn only_exec(plan: &Plan) -> Result<String, Failure> {
 }
 
 /// Users whose number is set from outside.
-pub fn scenario(exec: &str, max_vus: u32) -> Scenario {
+pub(crate) fn scenario(exec: &str, max_vus: u32) -> Scenario {
     Scenario {
         name: "default".to_owned(),
         executor: Executor::ExternallyControlled { max_vus },
@@ -200,7 +200,7 @@ pub fn scenario(exec: &str, max_vus: u32) -> Scenario {
 }
 
 /// A plan for one scenario without a script.
-pub fn plan(target: &str, promises: &[Promise], scenario: Scenario, http: HttpSettings) -> Plan {
+pub(crate) fn plan(target: &str, promises: &[Promise], scenario: Scenario, http: HttpSettings) -> Plan {
     Plan {
         target: target.to_owned(),
         scenarios: vec![scenario],
@@ -218,7 +218,7 @@ pub fn plan(target: &str, promises: &[Promise], scenario: Scenario, http: HttpSe
 }
 
 /// The promises of `find` when nothing else is said.
-pub fn default_promises() -> Vec<Promise> {
+pub(crate) fn default_promises() -> Vec<Promise> {
     promises(&[], &mut Vec::new())
 }
 
@@ -226,7 +226,7 @@ pub fn default_promises() -> Vec<Promise> {
 ///
 /// # Errors
 /// If the load cannot begin.
-pub async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outcome), Failure> {
+pub(crate) async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outcome), Failure> {
     let mut search = Search::new(wish.search);
     let mut session = Session::begin(
         Settings {
@@ -253,7 +253,7 @@ pub async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outcome), Fa
 }
 
 /// Takes steps until the search has its answer or the run ends.
-pub async fn steps(search: &mut Search, session: &mut Session) {
+pub(crate) async fn steps(search: &mut Search, session: &mut Session) {
     loop {
         let elapsed = session.elapsed();
         let left = search.time_left(elapsed);
@@ -279,7 +279,7 @@ pub async fn steps(search: &mut Search, session: &mut Session) {
 }
 
 /// Takes one step and puts it into the record.
-pub async fn hold(session: &mut Session, order: Order, ends: Duration) -> Reached {
+pub(crate) async fn hold(session: &mut Session, order: Order, ends: Duration) -> Reached {
     let from = Moment::after(session.elapsed());
     session.set_users(order.users);
     let measured = measured(from, order.settle, order.length);

@@ -61,7 +61,7 @@ fn stages(typed: &args::Lab) -> [Stage; 3] {
 }
 
 /// Runs the command.
-pub async fn run(typed: args::Lab, output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(typed: args::Lab, output: Output) -> Result<Exit, Failure> {
     if typed.story == args::Story::Signin {
         return Err(Failure::config("`plimsoll lab signin` is not supported yet: use `plimsoll lab laptop`"));
     }

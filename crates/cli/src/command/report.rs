@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Runs the command.
-pub fn run(typed: &args::Report, mut output: Output) -> Result<Exit, Failure> {
+pub(crate) fn run(typed: &args::Report, mut output: Output) -> Result<Exit, Failure> {
     let path = typed.run.display();
     let file = File::open(&typed.run).with_context(|| format!("cannot open the record {path}"))?;
     let record = RunRecord::load(BufReader::new(file)).with_context(|| format!("cannot read the record {path}"))?;

@@ -23,7 +23,7 @@ use crate::session::{Outcome, Session, Settings, Watching};
 use crate::target::{Guard, Target, reach};
 
 /// Runs the command.
-pub async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
+pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
     let mut mistakes = unsupported(&typed.watching, &typed.files);
     if typed.files.json.is_some() {
         mistakes.push("--json is the verdict of `find`: use --summary-export FILE for the summary of `run`".to_owned());
@@ -124,7 +124,10 @@ fn overrides(typed: &args::Run, tags: Vec<(String, String)>) -> Result<Overrides
     let stages = if typed.stage.is_empty() {
         None
     } else {
-        Some(script::options::parse_stages(&typed.stage.join(",")).map_err(options_failure)?)
+        Some(
+            script::options::parse_stages(&typed.stage.join(","))
+                .map_err(|error| Failure::config(format!("--stage: {error}")))?,
+        )
     };
     Ok(from_env.merge(Overrides {
         vus: typed.vus,
@@ -157,7 +160,7 @@ fn options_failure(error: script::options::OptionsError) -> Failure {
 ///
 /// # Errors
 /// k6's exit codes: 107 for a script that does not parse or throws, 255 for a file that is missing.
-pub fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>) -> Result<script::Loaded, Failure> {
+pub(crate) fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>) -> Result<script::Loaded, Failure> {
     let mut all: std::collections::BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -193,7 +196,7 @@ fn load_exit(error: &LoadError) -> Exit {
 ///
 /// # Errors
 /// 104 with all mistakes at once.
-pub fn plan_of(loaded: &script::Loaded, overrides: &Overrides) -> Result<(Plan, Vec<String>), Failure> {
+pub(crate) fn plan_of(loaded: &script::Loaded, overrides: &Overrides) -> Result<(Plan, Vec<String>), Failure> {
     loaded.plan(overrides).map_err(options_failure)
 }
 

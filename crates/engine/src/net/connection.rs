@@ -123,6 +123,7 @@ impl Connection {
         let clock = net.tally.clock;
         let origin = &target.origin;
         let remote = net.resolver.address(origin, clock).await?;
+        net.gate.pass(&origin.host.to_string(), remote)?;
         let dialed = clock.now();
         let stream = tokio::time::timeout(DIAL_TIMEOUT, TcpStream::connect(remote)).await;
         let stream = stream.map_err(|_| failure::dial_timeout())?.map_err(|error| failure::dial(&error))?;

@@ -45,6 +45,11 @@ pub(crate) fn dial_timeout() -> Failure {
     failure(1211, "dial: i/o timeout")
 }
 
+/// The host must not be loaded.
+pub(crate) fn refused() -> Failure {
+    failure(1111, "hostname is blocked")
+}
+
 /// TCP could not connect.
 pub(crate) fn dial(error: &io::Error) -> Failure {
     const EMFILE: i32 = 24;

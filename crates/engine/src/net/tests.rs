@@ -117,7 +117,7 @@ impl World {
     fn new(http: HttpSettings) -> Self {
         let clock = Clock::new(tokio::time::Instant::now().into_std());
         let tally = Tally::new(Meter::new(plan(http)), clock, Box::new(|_, _| ()));
-        Self { client: Client::new(Net::new(tally.clone())), tally }
+        Self { client: Client::new(Net::new(tally.clone(), Gate::new(Permit::all(), Box::new(|_| ())))), tally }
     }
 
     async fn send(&self, request: Request) -> Response {

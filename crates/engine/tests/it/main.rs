@@ -65,7 +65,7 @@ fn answer(mut stream: TcpStream, delay: Duration) {
 }
 
 fn run(plan: Plan, url: String, workers: usize, steer: impl FnOnce(Control)) -> (Vec<Window>, Ended) {
-    let options = Options { workers, beginning: tokio::time::Instant::now().into_std() };
+    let options = Options { workers, beginning: tokio::time::Instant::now().into_std(), permit: engine::Permit::all() };
     let mut running = start(Arc::new(plan), url_users(url, Duration::ZERO), options).unwrap();
     steer(running.control.clone());
     let mut windows = Vec::new();
@@ -145,7 +145,8 @@ fn refused_connections_are_counted_by_cause() {
 #[test]
 fn a_plan_without_scenarios_is_refused() {
     let plan = Plan { scenarios: Vec::new(), ..plan(Executor::ExternallyControlled { max_vus: 1 }) };
-    let options = Options { workers: 1, beginning: tokio::time::Instant::now().into_std() };
+    let options =
+        Options { workers: 1, beginning: tokio::time::Instant::now().into_std(), permit: engine::Permit::all() };
     let refused = start(Arc::new(plan), url_users("http://h/", Duration::ZERO), options);
     assert!(matches!(refused, Err(StartError::NoScenario)));
 }
