@@ -93,7 +93,7 @@ pub(crate) struct Find {
     #[arg(long, value_enum, default_value_t = Mode::Users)]
     pub(crate) mode: Mode,
     /// Think time after each iteration of a URL target
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "0s")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "0s")]
     pub(crate) think: Duration,
     /// Upper end of the search
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -102,7 +102,7 @@ pub(crate) struct Find {
     #[arg(long, value_name = "N")]
     pub(crate) rate_max: Option<f64>,
     /// Time to answer
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "3m")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "3m")]
     pub(crate) budget: Duration,
     /// About 90 seconds and a wider range
     #[arg(long)]
@@ -185,7 +185,7 @@ pub(crate) struct Run {
     #[arg(short = 'u', long, value_name = "N")]
     pub(crate) vus: Option<u32>,
     /// How long
-    #[arg(short, long, value_name = "DURATION", value_parser = duration)]
+    #[arg(short, long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) duration: Option<Duration>,
     /// Iterations of all users together
     #[arg(short, long, value_name = "N")]
@@ -236,7 +236,7 @@ pub(crate) struct Run {
     #[arg(short = 'w', long)]
     pub(crate) throw: bool,
     /// Pad shorter iterations to this length
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) min_iteration_duration: Option<Duration>,
     /// A tag of all samples, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
@@ -281,7 +281,7 @@ pub(crate) struct Lab {
     #[arg(long, value_name = "RATE", default_value = "20mbit")]
     pub(crate) link_rate: String,
     /// Delay of the emulated Wi-Fi link in each direction
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2ms")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "2ms")]
     pub(crate) link_delay: Duration,
 }
 

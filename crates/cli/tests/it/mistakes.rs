@@ -55,7 +55,7 @@ fn each_mistake_has_its_sentence_and_code() {
         (&["find", &unused, "--think", "-5s"], 255, &["--think"]),
         (&["find", "two.js"], 104, &["one, two"]),
         (&["run", "syntax.js"], 107, &["syntax.js:3", "http.get('http://127.0.0.1:1/';", "^"]),
-        (&["run", "throws.js"], 107, &["throws.js:2", "x.y"]),
+        (&["run", "throws.js"], 107, &["throws.js:2", "property 'y' of null"]),
         (&["run", "nothing.js"], 255, &["export"]),
         (&["run", "ws.js"], 104, &["k6/ws", "not supported yet"]),
         (&["run", "hosts.js"], 104, &["hosts", "not supported yet"]),

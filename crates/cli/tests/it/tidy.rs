@@ -32,7 +32,12 @@ const STOPS: &[(&str, &[&str])] = &[
 ];
 
 /// The only files with `unsafe`.
-const UNSAFE: &[&str] = &[];
+const UNSAFE: &[&str] = &[
+    "crates/engine/src/net/wire.rs",
+    "crates/lab/src/os.rs",
+    "crates/probe/src/netlink.rs",
+    "crates/script/src/native.rs",
+];
 
 /// The only files that read a clock.
 const CLOCKS: &[&str] = &[
@@ -111,7 +116,7 @@ fn files_are_short_and_well_named() {
 fn unsafe_code_clocks_and_prints_stay_where_they_are_named() {
     let mut wrong = Vec::new();
     for (name, text) in sources() {
-        let tests = name.contains("/tests/") || name.ends_with("tests.rs");
+        let tests = ["/tests/", "/examples/"].iter().any(|part| name.contains(part)) || name.ends_with("tests.rs");
         let mut only = |marks: &[&str], places: &[&str], what: &str| {
             if marks.iter().any(|mark| text.contains(mark)) && !places.contains(&name.as_str()) && !tests {
                 wrong.push(format!("{name}: {what}, which only {places:?} may"));
