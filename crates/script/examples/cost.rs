@@ -34,13 +34,11 @@ fn main() {
     let isolation = if std::env::args().any(|word| word == "full") { Isolation::Full } else { Isolation::Shared };
     let users = if isolation == Isolation::Shared { 10_000 } else { 500 };
     if let Some(path) = std::env::args().find(|word| word.ends_with(".js")) {
-        let (kilobytes, microseconds) = parked(stage(path.as_ref(), isolation), users);
-        println!("{path}: {kilobytes:.1} kB and {microseconds:.1} us to make, per user of {users}");
+        parked(&path, stage(path.as_ref(), isolation), users);
         return;
     }
     // Memory first: what has been freed before would be used again, and not be seen.
-    let (kilobytes, microseconds) = parked(stage_of_text(&script(BODIES[3].1, BODIES[3].2), isolation), users);
-    println!("get + check, parked in get: {kilobytes:.1} kB and {microseconds:.1} us to make, per user of {users}");
+    parked(BODIES[3].0, stage_of_text(&script(BODIES[3].1, BODIES[3].2), isolation), users);
     for (name, top, body) in BODIES {
         let best = (0..5).map(|_| iterations(&script(top, body), isolation)).min().unwrap();
         println!("{name:<28} {best:>6} ns per iteration");
@@ -121,16 +119,18 @@ fn iterations(text: &str, isolation: Isolation) -> u128 {
     began.elapsed().as_nanos() / u128::from(ROUNDS * 50)
 }
 
-/// Kilobytes and microseconds of making per user, when all wait for something.
-fn parked(mut stage: Stage, count: u32) -> (f64, f64) {
+/// Prints what a user takes when it is made, and when all wait for the first thing that they ask for.
+fn parked(name: &str, mut stage: Stage, count: u32) {
     let before = resident();
+    let per_user = |now: usize| now.saturating_sub(before) as f64 / 1024.0 / f64::from(count);
     let began = Instant::now();
     let mut users: Vec<_> = (1..=count).map(|vu| stage.nursery.user(vu).unwrap()).collect();
-    let made = began.elapsed();
+    let microseconds = began.elapsed().as_secs_f64() * 1e6 / f64::from(count);
+    let made = per_user(resident());
     let asks: Vec<_> = users.iter_mut().map(|user| user.resume(Answer::Begin(stage.assignment.clone(), 0))).collect();
     assert!(asks.iter().all(|ask| !matches!(ask, Ask::Done(_))));
-    let grown = resident().saturating_sub(before) as f64 / 1024.0;
-    (grown / f64::from(count), made.as_secs_f64() * 1e6 / f64::from(count))
+    let waiting = per_user(resident());
+    println!("{name}: {made:.1} kB made, {waiting:.1} kB waiting, {microseconds:.1} us to make, per user of {count}");
 }
 
 fn resident() -> usize {

@@ -107,7 +107,7 @@ fn fetch<'js>(ctx: &Ctx<'js>, host: &Host, call: &Call<'js>) -> Result<Class<'js
     let seat = host.seat_in_iteration(ctx, "an HTTP request")?;
     let prepared = request::build(ctx, host, &seat, call)?;
     let (echo, form) = (prepared.echo(), prepared.form);
-    let answer = native::ask(ctx, Ask::Http(Box::new(prepared.request)))?;
+    let answer = native::ask(ctx, Ask::Http(prepared.request))?;
     let Answer::Response(response) = answer else {
         return Err(Exception::throw_internal(ctx, "the engine answered a request with something else"));
     };
@@ -143,7 +143,7 @@ fn batch<'js>(ctx: &Ctx<'js>, host: &Host, requests: &Value<'js>) -> Result<Valu
         let prepared = request::build(ctx, host, &seat, &batch_call(ctx, &key, &entry)?)?;
         keys.push(key);
         echoes.push((prepared.echo(), prepared.form));
-        sent.push(prepared.request);
+        sent.push(*prepared.request);
     }
     let result = if given.is_array() { Array::new(ctx.clone())?.into_object() } else { Object::new(ctx.clone())? };
     if sent.is_empty() {

@@ -36,14 +36,14 @@ pub(super) struct Form {
 
 /// A request, and how its response is to be given.
 pub(super) struct Prepared {
-    pub(super) request: Request,
+    pub(super) request: Box<Request>,
     pub(super) form: Form,
 }
 
 impl Prepared {
     /// What `response.request` shows later.
     pub(super) fn echo(&self) -> Echo {
-        let Request { method, url, headers, body, .. } = &self.request;
+        let Request { method, url, headers, body, .. } = &*self.request;
         Echo { method: method.clone(), url: url.clone(), headers: headers.clone(), body: body.clone() }
     }
 }
@@ -60,16 +60,14 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'
     let settings = &host.meter.plan().http;
     let (url, name) = url_of(ctx, &call.url)?;
     let keeps_body = !settings.discard_response_bodies;
-    let mut prepared = Prepared {
-        request: Request {
-            method: call.method.clone(),
-            name,
-            keep_body: keeps_body,
-            expected: seat.expected.borrow().clone(),
-            ..Request::get(url, seat.tags.get())
-        },
-        form: Form { is_binary: false, keeps_body, throws: settings.throw },
-    };
+    // On the heap from the start: users wait here by the thousand, and each page of a stack counts.
+    let mut request = Box::new(Request::get(url, seat.tags.get()));
+    request.method = call.method.clone();
+    request.name = name;
+    request.keep_body = keeps_body;
+    request.expected.clone_from(&seat.expected.borrow());
+    let form = Form { is_binary: false, keeps_body, throws: settings.throw };
+    let mut prepared = Prepared { request, form };
     if let Some(body) = &call.body {
         let (bytes, content_type) = body_of(ctx, body)?;
         prepared.request.body = bytes;
