@@ -163,7 +163,7 @@ pub(crate) struct Script {
     #[arg(long, value_enum, default_value_t = Isolation::Shared)]
     pub(crate) isolation: Isolation,
     /// Stack of each JavaScript user, in kB: more for scripts that recurse deeply
-    #[arg(long, value_name = "KB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=65_536))]
+    #[arg(long, value_name = "KB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(128..=65_536))]
     pub(crate) stack_size: u32,
 }
 

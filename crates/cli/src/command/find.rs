@@ -106,6 +106,7 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
                 return Err(Failure::config("--think is for URL targets: a script thinks with sleep()"));
             }
             let loaded = super::run::load(&path, &typed.script, env)?;
+            loaded.log.iter().for_each(|line| output.say(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
             warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
             plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];

@@ -45,6 +45,7 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
         }
         Target::Script(path) => {
             let loaded = load(&path, &typed.scripting, env)?;
+            loaded.log.iter().for_each(|line| output.say(line.level, &line.text));
             let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
             (plan.clone(), loaded.factory(), None)
         }
