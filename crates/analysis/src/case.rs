@@ -6,6 +6,7 @@ use model::verdict::Phase;
 use crate::budget::{Budget, budget};
 use crate::owner::{Owner, owner};
 use crate::scene::Scene;
+use crate::search::died;
 
 /// What rules judge.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Case<'a> {
     pub(crate) budget: Budget,
     pub(crate) light_budget: Option<Budget>,
     pub(crate) owner: Owner,
+    /// Whether the service died in it.
+    pub(crate) is_dead: bool,
     /// Steps at clearly lower load.
     pub(crate) lower: Vec<Level>,
 }
@@ -47,6 +50,7 @@ impl<'a> Case<'a> {
             budget: budget(&here),
             light_budget: light.as_ref().map(budget),
             owner: owner(&here),
+            is_dead: died(record, &here.step),
             lower: lower.collect(),
             light,
             here,
@@ -57,7 +61,7 @@ impl<'a> Case<'a> {
     pub(crate) fn of_light(&self) -> Option<Self> {
         let here = self.light.clone()?;
         let (budget, owner) = (budget(&here), owner(&here));
-        Some(Self { here, light: None, budget, light_budget: None, owner, lower: Vec::new() })
+        Some(Self { here, light: None, budget, light_budget: None, owner, is_dead: false, lower: Vec::new() })
     }
 
     /// The share of the growth since light load that these parts of the time budget own.

@@ -1,5 +1,8 @@
 //! Everything together: the verdict of a search, also of one that ended early.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use model::finding::{Certainty, Diagnosis};
@@ -84,15 +87,8 @@ fn agree(
     if let Some(span) = beyond.filter(|span| span.phase == Phase::Over) {
         let other = diagnose(record, span, baseline).bottleneck;
         if other.id != diagnosis.bottleneck.id && other.certainty >= Certainty::Suspected {
-            diagnosis.caveats.push(
-                format!(
-                    "beyond the line, at {}, {} shows instead ({:?})",
-                    crate::phrase::users(span.users),
-                    other.id,
-                    other.certainty
-                )
-                .to_lowercase(),
-            );
+            let users = crate::phrase::users(span.users);
+            diagnosis.caveats.push(format!("beyond the line, at {users}, {} shows instead", other.id));
         }
     }
     diagnosis

@@ -28,7 +28,7 @@ pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>
             Judged::NotSeen => {}
         }
     }
-    let winner = choose(candidates, &mut ruled_out);
+    let winner = choose(candidates, case.is_dead, &mut ruled_out);
     let named = winner.scored.rule.id;
     let outlook = Outlook::new(&case, named);
     let mut levers = (winner.scored.rule.levers)(&case, &outlook);
@@ -42,7 +42,8 @@ pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>
     }
 }
 
-/// The suspect of the moment for a live line: its id and a few words; `None` if nothing is full.
+/// The suspect of the moment for a live line: its id and a few words; `None` if nothing is full. `last` should reach
+/// back three seconds or more, since counters need two readings.
 pub fn suspect(record: &RunRecord, last: Interval) -> Option<(String, String)> {
     let users = record.windows.last().map_or(0, |window| u64::from(window.users));
     let span = StepSpan { phase: Phase::Probe, users, whole: last, measured: last };
@@ -63,9 +64,11 @@ struct Winner {
 }
 
 /// The deepest full station that owns the growth of the response time; ties are kept. The others become ruled out.
-fn choose(candidates: Vec<Scored>, ruled_out: &mut Vec<RuledOut>) -> Winner {
+fn choose(mut candidates: Vec<Scored>, is_dead: bool, ruled_out: &mut Vec<RuledOut>) -> Winner {
     let rank = |scored: &Scored| match scored.rule.kind {
         Kind::First => 3,
+        // What a dying service filled on its way down is not why it died.
+        Kind::Station if is_dead => 0,
         Kind::Station if scored.score >= 2 && (scored.candidate.is_full || scored.candidate.is_hard) => 2,
         Kind::Rest => 1,
         Kind::Station => 0,
@@ -74,7 +77,6 @@ fn choose(candidates: Vec<Scored>, ruled_out: &mut Vec<RuledOut>) -> Winner {
         let is_wall = scored.candidate.is_full && scored.owned >= OWNS && !scored.candidate.is_contradicted;
         (rank(scored), is_wall, scored.candidate.is_full && !scored.candidate.is_contradicted)
     };
-    let mut candidates = candidates;
     // Stable: of equals the first, which is the deepest, stays in front.
     candidates.sort_by_key(|scored| std::cmp::Reverse(key(scored)));
     let mut candidates = candidates.into_iter();
@@ -94,6 +96,7 @@ fn why_not(winner: &Scored, other: &Scored) -> String {
     match () {
         () if winner.rule.kind == Kind::First => "with one user nothing queues".to_owned(),
         () if other.candidate.is_contradicted => "something deeper keeps it waiting".to_owned(),
+        () if winner.rule.kind == Kind::Rest => "that does not explain it".to_owned(),
         () if other.owned < OWNS => format!("that is only {} of the added response time", phrase::percent(other.owned)),
         () => format!("{} lies deeper", winner.rule.id),
     }

@@ -107,10 +107,10 @@ impl StepFacts {
 
     /// The promise that was broken worst: surely if one was, else the one nearest to it.
     pub fn worst(&self) -> Option<&PromiseFact> {
-        let sure = |fact: &&PromiseFact| fact.judgement == Judgement::Fail;
-        let key = |fact: &&PromiseFact| (fact.judgement == Judgement::Fail, fact.excess());
-        let broken = self.promises.iter().filter(sure).max_by(|a, b| a.excess().total_cmp(&b.excess()));
-        broken.or_else(|| self.promises.iter().max_by(|a, b| key(a).1.total_cmp(&key(b).1)))
+        let is_broken = |fact: &PromiseFact| fact.judgement == Judgement::Fail;
+        // Reversed, so that of equals the first promise counts.
+        let facts = self.promises.iter().rev();
+        facts.max_by(|a, b| is_broken(a).cmp(&is_broken(b)).then(a.excess().total_cmp(&b.excess())))
     }
 
     /// The share of requests that failed.

@@ -9,7 +9,6 @@ use crate::budget::UNEXPLAINED;
 use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
-use crate::search::died;
 use crate::station::pool_name;
 
 pub(super) const RULE: Rule = Rule { id: "unknown", kind: Kind::Rest, parts: &[], judge, levers };
@@ -53,7 +52,7 @@ fn judge(case: &Case<'_>) -> Judged {
 /// What it looks like, where a rule for that does not exist yet: whose, a sentence behind "At N users", and evidence.
 fn looks_like(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
     let scene = &case.here;
-    if died(scene.record, &scene.step) {
+    if case.is_dead {
         return Some(death(case));
     }
     let (sessions, size) = (scene.sessions?, scene.pool_size()?);

@@ -167,3 +167,27 @@ fn every_search_ends_with_over_and_return() {
     bench.run(4, 1.0, 3.0, Phase::Probe);
     assert!(Bracket::new(&bench.record).last().is_some_and(|seen| seen.below));
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 12, ..proptest::test_runner::Config::default() })]
+
+    /// Whatever the service: the search ends in time, never asks for more users than allowed, and its range is one.
+    #[test]
+    fn any_service_gets_an_answer(
+        servers in 1u64..40,
+        service_ms in 5.0..200.0f64,
+        cv in 0.0..2.0f64,
+        think_s in 0.0..1.0f64,
+        slows in 0.0..0.01f64,
+        seed in 0u64..1000,
+    ) {
+        let system = System { servers, service_s: service_ms / 1e3, cv, think_s, slows, ..System::EMPTY };
+        let settings = Settings { users_max: 300, ..Settings::default() };
+        let end = search(system, 300.0, seed, settings);
+        proptest::prop_assert!(end.elapsed_s <= 181.0, "{} s", end.elapsed_s);
+        proptest::prop_assert!(end.record.steps.iter().all(|step| (1..=300).contains(&step.users)));
+        let capacity = end.capacity;
+        let high = capacity.users_high.unwrap_or(u64::MAX);
+        proptest::prop_assert!(capacity.users_low <= capacity.users && capacity.users <= high, "{capacity:?}");
+    }
+}
