@@ -38,7 +38,7 @@ pub enum StartError {
     NoScenario,
 }
 
-/// A run under way.
+/// A run under way. It is stopped when nobody listens to its events any more.
 #[derive(Debug)]
 pub struct Running {
     /// What happens in it; the last event is [`Event::Ended`].
@@ -194,6 +194,7 @@ fn assemble(
         inputs: conducted,
         events,
         collector: Collector::new(workers),
+        abandoned: false,
     };
     (conductor, kits, Running { events: heard, control: Control { inputs } })
 }
