@@ -102,12 +102,18 @@ pub(crate) enum Elapsed {
 #[derive(Debug)]
 pub(crate) struct Alarm {
     clock: Clock,
+    waited: bool,
     set: Option<(Moment, Pin<Box<Sleep>>)>,
 }
 
 impl Alarm {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, set: None }
+        Self { clock, waited: false, set: None }
+    }
+
+    /// Whether anything had to be waited for since the last call. What never waits must yield now and then.
+    pub(crate) fn take_waited(&mut self) -> bool {
+        std::mem::take(&mut self.waited)
     }
 
     fn poll(&mut self, until: Moment, cx: &mut Context<'_>) -> Poll<()> {
@@ -147,6 +153,7 @@ impl Alarm {
             if let Poll::Ready(value) = future.as_mut().poll(cx) {
                 return Poll::Ready(Ok(value));
             }
+            self.waited = true;
             let elapsed = if cut_at <= deadline { Elapsed::Cut } else { Elapsed::Deadline };
             self.poll(cut_at.min(deadline), cx).map(|()| Err(elapsed))
         })

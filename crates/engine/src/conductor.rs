@@ -44,6 +44,8 @@ pub(crate) struct Conductor {
     pub(crate) contacted: Vec<SocketAddr>,
     /// Why an address was refused, if one was.
     pub(crate) refused: Option<String>,
+    /// Whether nobody listens any more: a load that nobody watches must end.
+    pub(crate) abandoned: bool,
 }
 
 /// What a phase has to react to.
@@ -114,19 +116,25 @@ impl Conductor {
     }
 
     async fn init(&mut self) -> Result<(), EndReason> {
-        for _ in 0..self.workers.len() {
+        let mut wanted = None;
+        let mut missing = self.workers.len();
+        while missing > 0 {
             match self.turn(NEVER).await {
-                Turn::Ready(users) => self.collector.made(users),
+                Turn::Ready(users) => {
+                    self.collector.made(users);
+                    missing -= 1;
+                }
                 Turn::InitFailed(message) => return Err(EndReason::InitFailed(message)),
                 Turn::Stop(_) => return Err(EndReason::Stopped),
                 Turn::Late => return Err(EndReason::InitFailed("a worker ended unexpectedly".to_owned())),
-                // A number of users that is set before the load begins holds from its beginning.
-                Turn::Users(users) => self.command(&Command::Users(users)),
+                Turn::Users(users) => wanted = Some(users),
                 _ => {}
             }
         }
         let now = self.clock.now();
         self.command(&Command::Open(now));
+        // A number of users that was set before the load begins holds from its beginning.
+        wanted.into_iter().for_each(|users| self.command(&Command::Users(users)));
         self.emit(Event::Ready { users: self.collector.users_made() });
         Ok(())
     }
@@ -230,6 +238,9 @@ impl Conductor {
     /// The next thing that matters to the phase; the rest is dealt with here.
     async fn turn(&mut self, until: Moment) -> Turn {
         loop {
+            if self.events.is_closed() && !std::mem::replace(&mut self.abandoned, true) {
+                return Turn::Stop(Stop::Now);
+            }
             let input = if until == NEVER {
                 self.inputs.recv().await
             } else {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::metric::MetricId;
 use model::unit::Moment;
 
-use crate::alarm::{Alarm, Leash};
+use crate::alarm::{Alarm, Elapsed, Leash, NEVER};
 use crate::meter::TagSet;
 use crate::net::{Client, Gate, Net};
 use crate::tally::Tally;
@@ -310,22 +310,32 @@ impl Seat {
     async fn grant(&mut self, ask: Ask) -> Option<Answer> {
         let Self { client, alarm, leash, tally, .. } = self;
         Some(match ask {
-            Ask::Http(request) => Answer::Response(Box::new(client.request(request, alarm, leash).await?)),
-            Ask::Batch(requests) => Answer::Responses(client.batch(requests, leash).await?),
+            Ask::Http(request) => {
+                let response = client.request(request, alarm, leash).await?;
+                if !alarm.take_waited() {
+                    // A request can fail at once, and a user that only fails must not keep the others from running.
+                    alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
+                }
+                Answer::Response(Box::new(response))
+            }
+            Ask::Batch(requests) => {
+                let responses = client.batch(requests, leash).await?;
+                alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
+                Answer::Responses(responses)
+            }
             Ask::Sleep(length) => {
                 if length >= LONG_SLEEP {
                     client.park();
                 }
                 let wake = tally.clock.now() + length;
                 match alarm.sleep_until(wake, leash).await {
-                    crate::alarm::Elapsed::Cut => return None,
-                    crate::alarm::Elapsed::Deadline => tally.late(wake, tally.clock.now()),
+                    Elapsed::Cut => return None,
+                    Elapsed::Deadline => tally.late(wake, tally.clock.now()),
                 }
                 Answer::Slept
             }
             Ask::Yield => {
-                let yielding = tokio::task::yield_now();
-                alarm.wait(yielding, crate::alarm::NEVER, leash).await.ok()?;
+                alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
                 Answer::Slept
             }
             Ask::Done(_) => unreachable!("an iteration that is over asks for nothing"),

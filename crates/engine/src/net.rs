@@ -8,6 +8,8 @@ mod dns;
 mod failure;
 mod gate;
 mod names;
+mod outgoing;
+mod redirects;
 mod samples;
 mod target;
 #[cfg(test)]
@@ -20,10 +22,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONNECTION, COOKIE, HOST, HeaderValue, LOCATION, SET_COOKIE, USER_AGENT};
-use http::{HeaderMap, Method, StatusCode, Version, header};
-use http_body_util::Full;
+use http::header::{HeaderValue, SET_COOKIE};
+use http::{HeaderMap, StatusCode, Version};
 use model::plan::HttpSettings;
 use model::record::Level;
 use model::unit::Moment;
@@ -35,6 +35,8 @@ use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
 use connection::{Answered, Connection, Progress};
 use cookies::Jar;
+use outgoing::{Defaults, Outgoing};
+use redirects::{redirect, redirection};
 use samples::{Hop, Samples};
 use target::{Target, Targets};
 use wire::Traffic;
@@ -45,7 +47,7 @@ pub(crate) use gate::{Gate, Passage};
 /// What all users of one worker share.
 pub(crate) struct Net {
     tally: Rc<Tally>,
-    user_agent: Option<HeaderValue>,
+    defaults: Defaults,
     targets: Targets,
     samples: Samples,
     resolver: dns::Resolver,
@@ -57,8 +59,9 @@ impl Net {
     pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
         let user_agent = tally.meter.plan().http.user_agent.as_str();
         let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
+        let defaults = Defaults { user_agent, close: tally.meter.plan().http.no_connection_reuse };
         Rc::new(Self {
-            user_agent,
+            defaults,
             tally,
             targets: Targets::default(),
             samples: Samples::default(),
@@ -83,16 +86,6 @@ pub(crate) struct Client {
     idle: RefCell<Vec<Connection>>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
-}
-
-/// One hop of a request: what is sent.
-struct Outgoing<'a> {
-    method: Method,
-    target: Rc<Target>,
-    headers: &'a HeaderMap,
-    body: Bytes,
-    cookies: &'a [(String, String, bool)],
-    keep_body: bool,
 }
 
 /// What came of a hop.
@@ -218,18 +211,19 @@ impl Client {
         let reused = self.idle_connection(&outgoing.target).await;
         // As Go's client does: a kept connection may have been closed by the service just now, which says nothing
         // about the request, so that one which changes nothing is tried once more on a new connection.
-        let again = reused.is_some() && outgoing.body.is_empty() && outgoing.method.is_safe();
+        let encode = || outgoing.encode(&self.net.defaults, &self.jar.borrow());
+        let again = reused.is_some() && outgoing.repeatable();
         let mut connection = match reused {
             Some(connection) => connection,
             None => self.dial(outgoing, progress).await?,
         };
-        let mut answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
+        let mut answered = connection.exchange(encode(), outgoing.keep_body, progress).await;
         if again && answered.as_ref().is_err_and(|broken| !broken.answer_begun) {
             connection = self.dial(outgoing, progress).await?;
-            answered = connection.exchange(self.encode(outgoing), outgoing.keep_body, progress).await;
+            answered = connection.exchange(encode(), outgoing.keep_body, progress).await;
         }
         let answered = answered.map_err(|broken| broken.failure)?;
-        if !self.net.settings().no_connection_reuse && connection.alive().await {
+        if !self.net.defaults.close && connection.alive().await {
             self.idle.borrow_mut().push(connection);
         }
         Ok(answered)
@@ -255,52 +249,6 @@ impl Client {
                 return Some(connection);
             }
         }
-    }
-
-    fn encode(&self, outgoing: &Outgoing<'_>) -> http::Request<Full<Bytes>> {
-        let mut request = http::Request::new(Full::new(outgoing.body.clone()));
-        *request.method_mut() = outgoing.method.clone();
-        *request.uri_mut() = outgoing.target.uri.clone();
-        let headers = request.headers_mut();
-        if !outgoing.headers.contains_key(HOST) {
-            headers.insert(HOST, outgoing.target.host_header.clone());
-        }
-        for (name, value) in outgoing.headers {
-            headers.append(name.clone(), value.clone());
-        }
-        if let Some(user_agent) = self.net.user_agent.as_ref().filter(|_| !headers.contains_key(USER_AGENT)) {
-            headers.insert(USER_AGENT, user_agent.clone());
-        }
-        if let Some(authorization) = outgoing.target.authorization.as_ref()
-            && !headers.contains_key(AUTHORIZATION)
-        {
-            headers.insert(AUTHORIZATION, authorization.clone());
-        }
-        if let Some(cookies) = self.cookie_header(outgoing, headers.get(COOKIE)) {
-            headers.insert(COOKIE, cookies);
-        }
-        if self.net.settings().no_connection_reuse {
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        request
-    }
-
-    fn cookie_header(&self, outgoing: &Outgoing<'_>, own: Option<&HeaderValue>) -> Option<HeaderValue> {
-        let jar = self.jar.borrow();
-        if jar.is_empty() && outgoing.cookies.is_empty() {
-            return None;
-        }
-        let mut pairs: Vec<(String, String)> = jar.matching(&outgoing.target.url, Clock::calendar_seconds());
-        for (name, value, replace) in outgoing.cookies {
-            if *replace {
-                pairs.retain(|(known, _)| known != name);
-            }
-            pairs.push((name.clone(), value.clone()));
-        }
-        let own = own.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
-        let all: Vec<String> = own.into_iter().chain(pairs).collect();
-        HeaderValue::try_from(all.join("; ")).ok().filter(|value| !value.is_empty())
     }
 
     fn store_cookies(&self, headers: &HeaderMap, target: &Target) {
@@ -380,35 +328,4 @@ impl Client {
 
 fn protocol(version: Version) -> &'static str {
     if version == Version::HTTP_10 { "HTTP/1.0" } else { "HTTP/1.1" }
-}
-
-/// Where an answer sends the client, if it does.
-fn redirection(answered: &Answered, from: &Target) -> Option<Result<url::Url, Failure>> {
-    if !matches!(answered.head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
-        return None;
-    }
-    let location = answered.head.headers.get(LOCATION)?;
-    let location = String::from_utf8_lossy(location.as_bytes());
-    let url = from.url.join(&location);
-    Some(url.map_err(|error| failure::other(format!("failed to parse Location header \"{location}\": {error}"))))
-}
-
-/// Turns `request` into the one for the next hop: 307 and 308 repeat it, the others become a GET without a body.
-fn redirect(request: &mut Request, status: StatusCode, from: &Target, to: &Target) {
-    if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
-        if request.method != Method::HEAD {
-            request.method = Method::GET;
-        }
-        request.body = Bytes::new();
-        for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING]
-        {
-            request.headers.remove(name);
-        }
-    }
-    if from.origin.host != to.origin.host {
-        for name in [AUTHORIZATION, COOKIE, HOST] {
-            request.headers.remove(name);
-        }
-        request.cookies.clear();
-    }
 }

@@ -42,7 +42,7 @@ pub enum StartError {
     NoScenario,
 }
 
-/// A run under way.
+/// A run under way. It is stopped when nobody listens to its events any more.
 #[derive(Debug)]
 pub struct Running {
     /// What happens in it; the last event is [`Event::Ended`].
@@ -211,6 +211,7 @@ fn assemble(
         collector: Collector::new(workers),
         contacted: Vec::new(),
         refused: None,
+        abandoned: false,
     };
     (conductor, kits, Running { events: heard, control: Control { inputs } })
 }

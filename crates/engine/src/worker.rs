@@ -195,12 +195,24 @@ fn parts(outfit: &Outfit, crew: &Rc<Crew>, steering: &Rc<Steering>, at: Moment) 
 }
 
 async fn load(crew: Rc<Crew>, parts: Vec<Part>) {
+    let _over = Over(crew);
     let mut scenarios = JoinSet::new();
     for part in parts {
         scenarios.spawn_local(schedule::run(Rc::new(part)));
     }
     scenarios.join_all().await;
-    crew.report(Report::Idle);
+}
+
+/// Reports the end of the load, also if a user brought it about by a panic.
+struct Over(Rc<Crew>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.report(Report::Aborted("a virtual user panicked".to_owned()));
+        }
+        self.0.report(Report::Idle);
+    }
 }
 
 /// Closes windows in seconds in which nothing else does, and passes on what was logged.

@@ -149,14 +149,14 @@ impl Connection {
         Rc::ptr_eq(&self.target, target) || self.target.origin == target.origin
     }
 
-    /// Whether it can take a request; reads what the service has sent meanwhile, such as its end.
+    /// Whether it can take a request; reads what the service has sent meanwhile, such as its end. Does not wait: an
+    /// answer may come before the request was written to its end, and then there will be no other on this connection.
     pub(crate) async fn alive(&mut self) -> bool {
         let Ok(http) = self.line.warm().await else { return false };
         poll_fn(|cx| {
-            if Pin::new(&mut http.driver).poll(cx).is_ready() {
-                return Poll::Ready(false);
-            }
-            http.sender.poll_ready(cx).map(|ready| ready.is_ok())
+            let ended = Pin::new(&mut http.driver).poll(cx).is_ready();
+            let ready = matches!(http.sender.poll_ready(cx), Poll::Ready(Ok(())));
+            Poll::Ready(ready && !ended)
         })
         .await
     }

@@ -35,7 +35,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
         let wrong = |text: String| Failure { code: 1020, text };
         let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
         let tls = match url.scheme() {

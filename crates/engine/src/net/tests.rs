@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Method;
 use model::metric::{MetricId, builtin_metrics};
 use model::plan::Plan;
 use model::summary::Total;
@@ -96,7 +98,7 @@ struct World {
     tally: Rc<Tally>,
 }
 
-fn plan(http: HttpSettings) -> Arc<Plan> {
+pub(super) fn plan(http: HttpSettings) -> Arc<Plan> {
     Arc::new(Plan {
         target: String::new(),
         scenarios: Vec::new(),
@@ -260,6 +262,20 @@ async fn connections_that_end_with_the_answer_are_not_kept() {
         assert!(world.client.idle.borrow().is_empty());
     };
     LocalSet::new().run_until(closing).await;
+}
+
+#[tokio::test]
+async fn an_answer_before_the_end_of_the_request_is_an_answer() {
+    let early = async {
+        let refusal = Send("HTTP/1.1 413 Payload Too Large\r\nContent-Length: 2\r\n\r\nno");
+        let (url, _) = serve(vec![vec![refusal, Stall]]).await;
+        let world = World::new(HttpSettings::default());
+        let body = Bytes::from(vec![b'x'; 64 << 20]);
+        let response = world.send(Request { method: Method::POST, body, ..Request::get(&url, TagSet::RUN) }).await;
+        assert_eq!(failure_of(&response), (413, 1413, ""));
+        assert!(world.client.idle.borrow().is_empty());
+    };
+    LocalSet::new().run_until(early).await;
 }
 
 #[tokio::test]

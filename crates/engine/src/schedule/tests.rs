@@ -509,6 +509,66 @@ fn users_that_compute_without_end_let_others_run_and_can_be_stopped() {
 }
 
 #[test]
+fn users_whose_requests_fail_at_once_let_others_run() {
+    let simulation = Simulation { workers: 1, ..Simulation::of(constant_vus(2, 1)) };
+    let outcome = simulation.steer(
+        |step| match (step.vu, step.step) {
+            (1, _) => Ask::Http(Box::new(crate::user::Request::get("nowhere", crate::meter::TagSet::RUN))),
+            (_, 0) => Ask::Yield,
+            _ => Ask::Done(Ending::Completed),
+        },
+        async |_| {
+            for _ in 0..4000 {
+                tokio::time::advance(Duration::from_millis(1)).await;
+                tokio::task::yield_now().await;
+            }
+        },
+    );
+    assert!(outcome.begun.iter().filter(|begun| begun.vu == 2).count() > 1);
+    assert_eq!(outcome.sum(|window| window.interrupted), 1);
+}
+
+#[test]
+fn a_panic_of_a_user_ends_the_run() {
+    let outcome = Simulation::of(constant_vus(2, 60)).run(|step| match step.step {
+        0 => Ask::Sleep(SECOND),
+        _ if step.vu == 1 => panic!("on purpose"),
+        _ => Ask::Done(Ending::Completed),
+    });
+    assert_eq!(outcome.reason, EndReason::Aborted("a virtual user panicked".to_owned()));
+}
+
+#[test]
+fn a_number_of_users_set_before_the_load_holds_from_its_beginning() {
+    let controlled = Executor::ExternallyControlled { max_vus: 6 };
+    let mut plan = plan(vec![scenario(constant_vus(50, 3)), scenario(controlled)]);
+    plan.scenarios[1].name = "controlled".to_owned();
+    let simulation = Simulation { plan, workers: 2, users_max: u32::MAX };
+    let outcome = simulation.steer(sleeps(SECOND / 10), async |control| {
+        control.set_users(4);
+        tokio::time::sleep(SECOND * 5).await;
+        control.stop(Stop::Graceful);
+    });
+    assert_eq!((outcome.ready, outcome.users()[1], outcome.users()[3]), (Some(50), 54, 4));
+}
+
+#[test]
+fn a_run_that_nobody_listens_to_ends() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let begun = Arc::default();
+        let behaviour = Box::new(sleeps(SECOND / 2));
+        let rig = Arc::new(Rig { behaviour, begun, beginning: Instant::now(), users_max: 9 });
+        let factory: Arc<dyn UserFactory> = Arc::new(rig.clone());
+        let running = start_local(plan(vec![scenario(constant_vus(1, 86_400))]), &factory, 1);
+        drop((running, factory));
+        tokio::time::sleep(SECOND * 10).await;
+        assert_eq!(Arc::strong_count(&rig), 1, "a worker is still there");
+        assert!(rig.begun.lock().unwrap().len() < 5);
+    });
+}
+
+#[test]
 fn a_user_that_cannot_be_made_ends_the_run() {
     let failed = EndReason::InitFailed("too many".to_owned());
     let outcome = Simulation { users_max: 3, ..Simulation::of(constant_vus(5, 1)) }.run(sleeps(SECOND));
