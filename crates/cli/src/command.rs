@@ -14,8 +14,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// Runs a command.
-pub(crate) fn run(command: args::Command, flags: args::Output) -> Result<Exit, Failure> {
-    let output = Output::new(&flags);
+pub(crate) fn run(command: args::Command, flags: &args::Output) -> Result<Exit, Failure> {
+    let output = Output::new(flags);
     match command {
         args::Command::Find(typed) => on_runtime(find::run(*typed, output)),
         args::Command::Run(typed) => on_runtime(run::run(*typed, output)),

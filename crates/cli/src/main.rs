@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let outcome = match args::parse(std::env::args_os()) {
-        Ok(args::Parsed::Command(command, output)) => command::run(*command, output),
+        Ok(args::Parsed::Command(command, output)) => command::run(*command, &output),
         Ok(args::Parsed::Print(text)) => output::print_help(&text),
         Err(failure) => Err(failure),
     };

@@ -1,5 +1,4 @@
 //! A reference service for a test: started on a free port, ended with the test.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,8 +9,6 @@ pub(crate) struct Service {
     child: Child,
     /// Where it answers.
     pub(crate) url: String,
-    /// Its process.
-    pub(crate) pid: u32,
 }
 
 /// The binary under test.
@@ -36,8 +33,7 @@ impl Service {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: serde_json::Value =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("`{line}` is not the ready line"));
-        let pid = u32::try_from(ready["pid"].as_u64().unwrap()).unwrap();
-        Self { child, url: ready["url"].as_str().unwrap().to_owned(), pid }
+        Self { child, url: ready["url"].as_str().unwrap().to_owned() }
     }
 
     /// Kills it as the kernel would.

@@ -1,3 +1,5 @@
+//! Tests of the meter: totals, submetrics, promises, caps.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -11,7 +11,9 @@ use crate::user::Failure;
 
 /// Says whether a host, found at this address, may be loaded, or in a sentence why not.
 #[derive(Clone)]
-pub struct Permit(Arc<dyn Fn(&str, IpAddr) -> Result<(), String> + Send + Sync>);
+pub struct Permit(Arc<Ask>);
+
+type Ask = dyn Fn(&str, IpAddr) -> Result<(), String> + Send + Sync;
 
 impl Permit {
     /// Asks `ask` for each new address.
