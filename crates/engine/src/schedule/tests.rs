@@ -214,7 +214,7 @@ async fn listen(mut running: Running, begun: &Mutex<Vec<Begun>>, beginning: Inst
             Event::Log(line) => log.push(line),
             Event::Snapshot(_) => snapshots += 1,
             Event::Ready { users } => ready = Some(users),
-            Event::SetupDone => {}
+            Event::SetupDone | Event::Contacted { .. } => {}
             Event::Ended(ended) => {
                 assert!(running.events.recv().await.is_none(), "something came behind the end");
                 let length = beginning.elapsed();

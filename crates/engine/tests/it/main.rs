@@ -150,3 +150,32 @@ fn a_plan_without_scenarios_is_refused() {
     let refused = start(Arc::new(plan), url_users("http://h/", Duration::ZERO), options);
     assert!(matches!(refused, Err(StartError::NoScenario)));
 }
+
+/// What a run of ten iterations tells of addresses and of its end, with this permit.
+fn passages(permit: engine::Permit, address: SocketAddr) -> (Vec<SocketAddr>, EndReason) {
+    let executor = Executor::SharedIterations { vus: 4, iterations: 10, max_duration: Duration::from_secs(60) };
+    let options = Options { workers: 2, beginning: tokio::time::Instant::now().into_std(), permit };
+    let users = url_users(format!("http://{address}/"), Duration::ZERO);
+    let mut running = start(Arc::new(plan(executor)), users, options).unwrap();
+    let mut contacted = Vec::new();
+    while let Some(event) = running.events.blocking_recv() {
+        match event {
+            Event::Contacted { address, .. } => contacted.push(address),
+            Event::Ended(ended) => return (contacted, ended.reason),
+            _ => {}
+        }
+    }
+    panic!("the run had no end");
+}
+
+#[test]
+fn an_address_is_told_once_and_a_refused_one_is_never_connected_to() {
+    let address = slow_server(Duration::ZERO);
+    assert_eq!(passages(engine::Permit::all(), address), (vec![address], EndReason::Completed));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let permit = engine::Permit::new(|host, _| Err(format!("{host} is not ours")));
+    let (contacted, reason) = passages(permit, listener.local_addr().unwrap());
+    assert_eq!((contacted, reason), (Vec::new(), EndReason::Refused("127.0.0.1 is not ours".to_owned())));
+    assert!(listener.accept().is_err(), "a connection was made");
+}
