@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 
 use model::signal;
 
-use super::SOCKETS_PER_SECOND;
 use crate::files::Files;
 use crate::proc::net;
 use crate::report::Sheet;
@@ -13,7 +12,10 @@ use crate::socket::diag::Diag;
 use crate::socket::{Family, Ports, Query, Socket, state};
 
 /// Sockets whose unread answers are looked for many times a second.
-const SAMPLE: usize = 16;
+const SAMPLE: usize = 8;
+
+/// Sockets that may be read in one second; with more, several seconds share one look.
+const SOCKETS_PER_LOOK: usize = 1_000;
 
 /// Seconds that one look at all sockets may be put off, however many there are.
 const PAUSE_MAX: usize = 4;
@@ -77,7 +79,7 @@ impl Generator {
         sheet.put(subject, signal::PORTS_USED, sockets.len() as f64);
         sheet.put(subject, signal::TIME_WAIT, count(state::TIME_WAIT));
         sheet.put(subject, signal::SYN_SENT, count(state::SYN_SENT));
-        self.pause = (sockets.len() / SOCKETS_PER_SECOND).min(PAUSE_MAX);
+        self.pause = (sockets.len() / SOCKETS_PER_LOOK).min(PAUSE_MAX);
 
         sockets.retain(|socket| socket.state == state::ESTABLISHED);
         let every = sockets.len().div_ceil(SAMPLE).max(1);
