@@ -8,6 +8,3 @@ pub(crate) mod host;
 pub(crate) mod listener;
 pub(crate) mod namespace;
 pub(crate) mod stores;
-
-/// Sockets that one second may ask for: what keeps asking below half a percent of a core.
-pub(crate) const SOCKETS_PER_SECOND: usize = 5_000;

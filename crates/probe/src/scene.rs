@@ -159,10 +159,10 @@ impl Scene {
         Some(pids)
     }
 
-    /// What changes within a second; called `per_second` times a second, counted by `turn`.
-    pub(crate) fn sample(&mut self, turn: usize, per_second: usize) {
+    /// What changes within a second; called many times in one, counted by `turn`.
+    pub(crate) fn sample(&mut self, turn: usize) {
         if let (Some(generator), Some(diag)) = (&mut self.generator, &mut self.diag) {
-            generator.sample(diag, per_second);
+            generator.sample(diag);
         }
         if let Some(Service { listener: Some(listener), diag: Some(diag), .. }) = &mut self.service {
             listener.sample(diag);

@@ -16,7 +16,8 @@ pub(crate) mod state {
 }
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
-const NLM_F_REQUEST_DUMP: u16 = 0x301;
+const NLM_F_REQUEST: u16 = 0x1;
+const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const AF_INET: u8 = 2;
@@ -127,20 +128,33 @@ pub(crate) enum Message {
     Other,
 }
 
+/// The bytes that ask for one socket that was seen before.
+pub(crate) fn encode_again(socket: &Socket, sequence: u32) -> Vec<u8> {
+    let mut bytes = header(HEADER + 56, NLM_F_REQUEST, sequence);
+    bytes.extend([family_number(socket.family), IPPROTO_TCP, 0, 0]);
+    bytes.extend(u32::MAX.to_ne_bytes());
+    bytes.extend(socket.local.port().to_be_bytes());
+    bytes.extend(socket.remote.port().to_be_bytes());
+    for address in [socket.local, socket.remote] {
+        match (address.ip(), socket.family) {
+            (IpAddr::V4(ip), Family::V4) => bytes.extend([ip.octets().as_slice(), &[0; 12]].concat()),
+            (IpAddr::V4(ip), Family::V6) => bytes.extend(ip.to_ipv6_mapped().octets()),
+            (IpAddr::V6(ip), _) => bytes.extend(ip.octets()),
+        }
+    }
+    bytes.extend(0_u32.to_ne_bytes());
+    bytes.extend(socket.cookie.to_ne_bytes());
+    bytes
+}
+
 /// The bytes that ask for `query`.
 pub(crate) fn encode(query: &Query, sequence: u32) -> Vec<u8> {
     let filter = filter(query.ports);
     let attribute = if filter.is_empty() { 0 } else { 4 + filter.len() };
     let length = HEADER + 56 + attribute;
-    let mut bytes = Vec::with_capacity(length);
-    bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
-    bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    bytes.extend(NLM_F_REQUEST_DUMP.to_ne_bytes());
-    bytes.extend(sequence.to_ne_bytes());
-    bytes.extend(0_u32.to_ne_bytes());
-    let family = if query.family == Family::V4 { AF_INET } else { AF_INET6 };
+    let mut bytes = header(length, NLM_F_REQUEST | NLM_F_DUMP, sequence);
     let extensions = if query.info { 1 << (INET_DIAG_INFO - 1) } else { 0 };
-    bytes.extend([family, IPPROTO_TCP, extensions, 0]);
+    bytes.extend([family_number(query.family), IPPROTO_TCP, extensions, 0]);
     bytes.extend(query.states.to_ne_bytes());
     bytes.extend([0; 48]);
     if !filter.is_empty() {
@@ -149,6 +163,23 @@ pub(crate) fn encode(query: &Query, sequence: u32) -> Vec<u8> {
         bytes.extend(filter);
     }
     bytes
+}
+
+fn header(length: usize, flags: u16, sequence: u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length);
+    bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
+    bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    bytes.extend(flags.to_ne_bytes());
+    bytes.extend(sequence.to_ne_bytes());
+    bytes.extend(0_u32.to_ne_bytes());
+    bytes
+}
+
+fn family_number(family: Family) -> u8 {
+    match family {
+        Family::V4 => AF_INET,
+        Family::V6 => AF_INET6,
+    }
 }
 
 /// A program for the kernel. Each step compares a port and goes on behind itself if it is the one, elsewhere if not;

@@ -19,8 +19,7 @@ use crate::proc::schedstat;
 use crate::report::{Report, Sheet};
 use crate::scene::{Address, Scene, Scrape};
 
-/// Looks a second at what changes within one.
-const PER_SECOND: usize = 20;
+/// Time between two looks at what changes within a second.
 const TICK: Duration = Duration::from_millis(50);
 const SECOND: Duration = Duration::from_secs(1);
 /// Time between two samples of what sessions do.
@@ -130,7 +129,7 @@ async fn watch_scene(scene: &mut Scene, clock: Clock, out: &Out, mut stopped: on
         if seconds.pass(clock.now()) && !look(scene, clock, out) {
             return;
         }
-        scene.sample(turn, PER_SECOND);
+        scene.sample(turn);
     }
 }
 

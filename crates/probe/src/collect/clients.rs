@@ -62,7 +62,11 @@ impl Clients {
         let infos = || sockets.iter().filter_map(|socket| socket.info);
         let milliseconds = |us: u32| f64::from(us) / 1e3;
         sheet.put(subject, signal::CONNECTIONS, sockets.len() as f64);
-        sheet.put(subject, signal::SEND_QUEUE, sockets.iter().map(|socket| f64::from(socket.send_queue)).sum());
+        sheet.put(
+            subject,
+            signal::SEND_QUEUE,
+            sockets.iter().map(|socket| u64::from(socket.send_queue)).sum::<u64>() as f64,
+        );
         sheet.put(subject, signal::LINK_BYTES_SENT, self.bytes_sent as f64);
         sheet.put_some(subject, signal::RTT_MS, median(infos().map(|info| info.rtt_us)).map(milliseconds));
         sheet.put_some(

@@ -5,82 +5,87 @@ use std::net::SocketAddr;
 
 use model::signal;
 
-use super::SOCKETS_PER_SECOND;
 use crate::files::Files;
 use crate::proc::net;
 use crate::report::Sheet;
 use crate::socket::diag::Diag;
 use crate::socket::{Family, Ports, Query, Socket, state};
 
-/// Seconds that one look at sockets in all states may be put off, however many there are.
+/// Sockets whose unread answers are looked for many times a second.
+const SAMPLE: usize = 8;
+
+/// Sockets that may be read in one second; with more, several seconds share one look.
+const SOCKETS_PER_LOOK: usize = 1_000;
+
+/// Seconds that one look at all sockets may be put off, however many there are.
 const PAUSE_MAX: usize = 4;
 
 /// The sockets towards one target.
 #[derive(Debug)]
 pub(crate) struct Generator {
     target: SocketAddr,
+    sample: Vec<Socket>,
+    turn: usize,
     looks: u32,
     unread_share: f64,
-    /// Looks for unread answers to leave out, so that a second does not ask for too many sockets.
-    rest: usize,
     pause: usize,
 }
 
 impl Generator {
     pub(crate) fn new(target: SocketAddr) -> Self {
-        Self { target, looks: 0, unread_share: 0.0, rest: 0, pause: 0 }
+        Self { target, sample: Vec::new(), turn: 0, looks: 0, unread_share: 0.0, pause: 0 }
     }
 
-    /// Looks for unread answers; called `per_second` times a second.
-    pub(crate) fn sample(&mut self, diag: &mut Diag, per_second: usize) {
-        if self.rest > 0 {
-            self.rest -= 1;
-            return;
-        }
-        let (mut open, mut unread) = (0_usize, 0_usize);
-        self.each(diag, state::ESTABLISHED, |socket| {
-            open += 1;
-            unread += usize::from(socket.receive_queue > 0);
-        });
-        self.rest = (open * per_second / SOCKETS_PER_SECOND).min(per_second - 1);
-        if open > 0 {
+    /// Looks for unread answers on some connections: on others each second, so that all get their turn.
+    pub(crate) fn sample(&mut self, diag: &mut Diag) {
+        let mut open = Vec::with_capacity(self.sample.len());
+        // After a failure the second has fewer looks.
+        let _ = diag.again(&self.sample, |socket| open.push(*socket));
+        open.retain(|socket| socket.state == state::ESTABLISHED);
+        self.count(&open);
+    }
+
+    /// Every look weighs the same, however many connections it saw: one snapshot of all may be misleading.
+    fn count(&mut self, open: &[Socket]) {
+        if !open.is_empty() {
+            let unread = open.iter().filter(|socket| socket.receive_queue > 0).count();
             self.looks += 1;
-            self.unread_share += unread as f64 / open as f64;
+            self.unread_share += unread as f64 / open.len() as f64;
         }
     }
 
     /// Writes down what was seen since the last time, and counts local ports.
     pub(crate) fn collect(&mut self, subject: &str, files: &mut Files, diag: &mut Diag, sheet: &mut Sheet) {
-        if self.looks > 0 {
-            sheet.put(subject, signal::UNREAD_SHARE, self.unread_share / f64::from(self.looks));
-        }
-        (self.looks, self.unread_share) = (0, 0.0);
         let range = files.proc("sys/net/ipv4/ip_local_port_range").and_then(net::port_range);
         let limit = range.map(|(first, last)| f64::from(last.saturating_sub(first)) + 1.0);
         sheet.put_some(subject, signal::PORTS_LIMIT, limit);
         if self.pause > 0 {
             self.pause -= 1;
-            return;
+        } else {
+            self.look(subject, diag, sheet);
         }
-        let (mut used, mut closed, mut trying) = (0_usize, 0_usize, 0_usize);
-        self.each(diag, state::CONNECTED, |socket| {
-            used += 1;
-            closed += usize::from(socket.state == state::TIME_WAIT);
-            trying += usize::from(socket.state == state::SYN_SENT);
-        });
-        self.pause = (used / SOCKETS_PER_SECOND).min(PAUSE_MAX);
-        sheet.put(subject, signal::PORTS_USED, used as f64);
-        sheet.put(subject, signal::TIME_WAIT, closed as f64);
-        sheet.put(subject, signal::SYN_SENT, trying as f64);
+        if self.looks > 0 {
+            sheet.put(subject, signal::UNREAD_SHARE, self.unread_share / f64::from(self.looks));
+        }
+        (self.looks, self.unread_share) = (0, 0.0);
     }
 
-    fn each(&self, diag: &mut Diag, states: u32, mut visit: impl FnMut(&Socket)) {
+    fn look(&mut self, subject: &str, diag: &mut Diag, sheet: &mut Sheet) {
         let ports = Ports::Remote(self.target.port());
-        let query = Query { family: Family::of(self.target), states, ports, info: false };
-        for socket in diag.all(&[query.family], query) {
-            if socket.remote.ip() == self.target.ip().to_canonical() {
-                visit(&socket);
-            }
-        }
+        let query = Query { family: Family::of(self.target), states: state::CONNECTED, ports, info: false };
+        let mut sockets = diag.all(&[query.family], query);
+        sockets.retain(|socket| socket.remote.ip() == self.target.ip().to_canonical());
+        let count = |state| sockets.iter().filter(|socket| socket.state == state).count() as f64;
+        sheet.put(subject, signal::PORTS_USED, sockets.len() as f64);
+        sheet.put(subject, signal::TIME_WAIT, count(state::TIME_WAIT));
+        sheet.put(subject, signal::SYN_SENT, count(state::SYN_SENT));
+        self.pause = (sockets.len() / SOCKETS_PER_LOOK).min(PAUSE_MAX);
+
+        sockets.retain(|socket| socket.state == state::ESTABLISHED);
+        let every = sockets.len().div_ceil(SAMPLE).max(1);
+        self.turn = (self.turn + 1) % every;
+        // The only look at connections that live shorter than a second.
+        self.count(&sockets);
+        self.sample = sockets.into_iter().skip(self.turn).step_by(every).collect();
     }
 }

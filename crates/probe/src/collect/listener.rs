@@ -7,13 +7,14 @@ use model::signal;
 
 use crate::report::Sheet;
 use crate::socket::diag::Diag;
-use crate::socket::{Family, Ports, Query, state};
+use crate::socket::{Family, Ports, Query, Socket, state};
 
 /// The listening sockets behind one address; several if processes share the port.
 #[derive(Debug)]
 pub(crate) struct Listener {
     address: SocketAddr,
     families: Vec<Family>,
+    known: Vec<Socket>,
     looks: u32,
     waiting: u64,
     most: u32,
@@ -22,7 +23,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address, families: Family::BOTH.to_vec(), looks: 0, waiting: 0, most: 0, backlog: 0 }
+        Self { address, families: Family::BOTH.to_vec(), known: Vec::new(), looks: 0, waiting: 0, most: 0, backlog: 0 }
     }
 
     /// The families whose sockets the service's connections are listed under.
@@ -32,20 +33,32 @@ impl Listener {
 
     /// Looks once.
     pub(crate) fn sample(&mut self, diag: &mut Diag) {
-        let ports = Ports::Local(self.address.port());
-        let query = Query { family: Family::V4, states: state::LISTEN, ports, info: false };
-        let mut found = diag.all(&self.families, query);
-        found.retain(|socket| socket.accepts(self.address));
+        let found = self.find(diag);
         if found.is_empty() {
-            self.families = Family::BOTH.to_vec();
             return;
         }
-        self.families.retain(|family| found.iter().any(|socket| socket.family == *family));
         let waiting = found.iter().map(|socket| socket.receive_queue).sum();
         self.looks += 1;
         self.waiting += u64::from(waiting);
         self.most = self.most.max(waiting);
         self.backlog = found.iter().map(|socket| socket.send_queue).sum();
+    }
+
+    /// The listening sockets: those of the last time if they are still there, which is quick to ask.
+    fn find(&mut self, diag: &mut Diag) -> Vec<Socket> {
+        let mut found = Vec::new();
+        let asked = diag.again(&self.known, |socket| found.push(*socket));
+        found.retain(|socket| socket.accepts(self.address));
+        if asked.is_err() || found.is_empty() || found.len() < self.known.len() {
+            let ports = Ports::Local(self.address.port());
+            let query = Query { family: Family::V4, states: state::LISTEN, ports, info: false };
+            found = diag.all(&Family::BOTH, query);
+            found.retain(|socket| socket.accepts(self.address));
+        }
+        self.families = Family::BOTH.to_vec();
+        self.families.retain(|family| found.is_empty() || found.iter().any(|socket| socket.family == *family));
+        self.known.clone_from(&found);
+        found
     }
 
     /// Writes down what was seen since the last time.
@@ -56,5 +69,7 @@ impl Listener {
             sheet.put(subject, signal::LISTEN_BACKLOG, f64::from(self.backlog));
         }
         (self.looks, self.waiting, self.most) = (0, 0, 0);
+        // Another process may have joined in listening.
+        self.known.clear();
     }
 }

@@ -67,14 +67,14 @@ impl Owned {
 #[derive(Debug, Default)]
 pub(crate) struct DatabaseSockets {
     pub(crate) owned: Owned,
-    databases: Vec<SocketAddr>,
+    databases: Vec<(SocketAddr, Family)>,
 }
 
 impl DatabaseSockets {
-    /// From now on counts connections to `database`, as the service addresses it.
-    pub(crate) fn add(&mut self, database: SocketAddr) {
-        if !self.databases.contains(&database) {
-            self.databases.push(database);
+    /// From now on counts connections to `database`, as the service addresses it with sockets of this family.
+    pub(crate) fn add(&mut self, database: SocketAddr, family: Family) {
+        if !self.databases.contains(&(database, family)) {
+            self.databases.push((database, family));
         }
     }
 
@@ -90,10 +90,10 @@ impl DatabaseSockets {
             return;
         }
         let mut sockets = Vec::new();
-        for &database in &self.databases {
+        for &(database, family) in &self.databases {
             let ports = Ports::Remote(database.port());
-            let query = Query { family: Family::V4, states: state::ESTABLISHED, ports, info: false };
-            let found = diag.all(&Family::BOTH, query);
+            let query = Query { family, states: state::ESTABLISHED, ports, info: false };
+            let found = diag.all(&[family], query);
             sockets.extend(found.into_iter().filter(|socket| socket.remote == database));
         }
         let is_unknown = |socket: &Socket| !self.owned.owns(socket) && !self.owned.others.contains(&socket.inode);

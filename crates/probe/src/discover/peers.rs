@@ -1,6 +1,6 @@
 //! Follows the service's own connections to what they reach on this machine: its database, its cache, other services.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
 
 use model::series::Role;
@@ -17,6 +17,8 @@ use crate::socket::{Family, Ports, Query, Socket, state};
 pub(crate) struct Peers {
     /// The subject behind an address; none if it is not on this machine or cannot be told.
     known: HashMap<SocketAddr, Option<String>>,
+    /// Sockets that were asked about: whose they are does not change.
+    seen: HashSet<u64>,
     found: bool,
     round: u32,
 }
@@ -31,30 +33,33 @@ pub(crate) fn look(scene: &mut Scene) -> Vec<Report> {
         return Vec::new();
     }
     let remotes = remotes(scene);
-    remotes.into_iter().flat_map(|remote| meet(scene, remote)).collect()
+    remotes.into_iter().flat_map(|(remote, family)| meet(scene, remote, family)).collect()
 }
 
 /// The other ends of connections that the service opened and that nothing is known about.
-fn remotes(scene: &mut Scene) -> BTreeSet<SocketAddr> {
-    let Some(pids) = scene.service_pids() else { return BTreeSet::new() };
+fn remotes(scene: &mut Scene) -> BTreeMap<SocketAddr, Family> {
+    let Some(pids) = scene.service_pids() else { return BTreeMap::new() };
     let user = pids.first().and_then(|&pid| owner::user(&scene.files, pid));
-    let Some(service) = &mut scene.service else { return BTreeSet::new() };
-    let Some(diag) = service.diag.as_mut() else { return BTreeSet::new() };
-    service.databases.owned.look(&scene.files, &pids, user);
+    let Some(service) = &mut scene.service else { return BTreeMap::new() };
+    let Some(diag) = service.diag.as_mut() else { return BTreeMap::new() };
     let ports = service.address.map_or(Ports::Any, |address| Ports::Without(address.port()));
     let query = Query { family: Family::V4, states: state::ESTABLISHED, ports, info: false };
     let mut sockets = diag.all(&Family::BOTH, query);
-    sockets.retain(|socket| service.databases.owned.owns(socket) && !scene.peers.known.contains_key(&socket.remote));
+    let cookies = sockets.iter().map(|socket| socket.cookie).collect();
+    let seen = std::mem::replace(&mut scene.peers.seen, cookies);
+    sockets.retain(|socket| !seen.contains(&socket.cookie) && !scene.peers.known.contains_key(&socket.remote));
     if sockets.is_empty() {
-        return BTreeSet::new();
+        return BTreeMap::new();
     }
+    service.databases.owned.look(&scene.files, &pids, user);
+    sockets.retain(|socket| service.databases.owned.owns(socket));
     let listening = owner::listening(diag, Ports::Any);
     let is_inbound = |socket: &Socket| listening.iter().any(|listener| listener.accepts(socket.local));
-    sockets.iter().filter(|socket| !is_inbound(socket)).map(|socket| socket.remote).collect()
+    sockets.iter().filter(|socket| !is_inbound(socket)).map(|socket| (socket.remote, socket.family)).collect()
 }
 
 /// Finds out what lives at `remote`.
-fn meet(scene: &mut Scene, remote: SocketAddr) -> Vec<Report> {
+fn meet(scene: &mut Scene, remote: SocketAddr, family: Family) -> Vec<Report> {
     let (subject, reports) = match owner_of(scene, remote) {
         Owner::Nobody => (None, Vec::new()),
         Owner::Hidden(user) => (
@@ -64,7 +69,7 @@ fn meet(scene: &mut Scene, remote: SocketAddr) -> Vec<Report> {
                  it with --watch pid:N"
             ))],
         ),
-        Owner::Processes(roots) => join(scene, remote, roots),
+        Owner::Processes(roots) => join(scene, remote, family, roots),
     };
     scene.peers.known.insert(remote, subject);
     reports
@@ -83,7 +88,7 @@ fn owner_of(scene: &mut Scene, remote: SocketAddr) -> Owner {
 }
 
 /// Makes the processes behind `remote` a subject, unless they are one already.
-fn join(scene: &mut Scene, remote: SocketAddr, roots: Vec<u32>) -> (Option<String>, Vec<Report>) {
+fn join(scene: &mut Scene, remote: SocketAddr, family: Family, roots: Vec<u32>) -> (Option<String>, Vec<Report>) {
     let main = roots[0];
     let known = scene.groups.iter().find(|group| group.pids().any(|pid| pid == main) || group.roots().contains(&main));
     let known = known.map(|group| group.subject.clone());
@@ -97,7 +102,7 @@ fn join(scene: &mut Scene, remote: SocketAddr, roots: Vec<u32>) -> (Option<Strin
         subject
     });
     if let (Role::Database, Some(service)) = (subject.role, &mut scene.service) {
-        service.databases.add(remote);
+        service.databases.add(remote, family);
     }
     scene.peers.found |= matches!(subject.role, Role::Database | Role::Cache);
     (Some(subject.id), reports)
@@ -107,6 +112,7 @@ impl Peers {
     /// Looks at all peers anew: the service was started anew, or one of them was.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
+        self.seen.clear();
         self.found = false;
     }
 }

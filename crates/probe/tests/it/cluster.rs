@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests")]
 
 use std::fs;
-use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -50,7 +49,10 @@ impl Cluster {
             .spawn()
             .unwrap();
         let up = (0..400).any(|_| {
-            let up = TcpStream::connect(("127.0.0.1", port)).is_ok();
+            let asked = command(&programs.join("pg_isready"), folder.path())
+                .args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()])
+                .status();
+            let up = asked.is_ok_and(|status| status.success());
             if !up {
                 thread::park_timeout(Duration::from_millis(50));
             }

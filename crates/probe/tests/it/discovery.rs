@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use model::series::Role;
 use model::signal;
@@ -49,7 +50,7 @@ fn time_of_threads_that_ended_stays_in_the_sum() {
     let service = Service::start();
     let mut watched = Watched::begin(settings(Some(service.address), &[], std::process::id()));
     if watched.subject("svc").is_none() {
-        // It did not listen yet when we looked around.
+        // It did not listen yet when it was looked for.
         service.tell(b'.');
         watched = Watched::begin(settings(Some(service.address), &[], std::process::id()));
     }
@@ -105,6 +106,16 @@ fn a_service_in_another_network_namespace_is_watched_by_pid() {
         return;
     }
     let service = Service::start_with(&mut outer, port);
+    // It listens once it shows a socket in state 0A in a namespace that is not ours.
+    let listens = || {
+        fs::read_to_string(format!("/proc/{}/net/tcp", service.pid()))
+            .unwrap()
+            .contains(&format!(":{port:04X} 00000000:0000 0A"))
+    };
+    assert!((0..400).any(|_| listens() || {
+        thread::park_timeout(Duration::from_millis(50));
+        false
+    }));
     let spec = format!("api=pid:{}", service.pid());
     let mut watched = Watched::begin(settings(Some(service.address), &[&spec], std::process::id()));
     assert_eq!(watched.subject("svc").unwrap().name, "api");
