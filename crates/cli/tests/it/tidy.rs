@@ -35,7 +35,6 @@ const STOPS: &[(&str, &[&str])] = &[
 const UNSAFE: &[&str] = &[
     "crates/engine/src/net/wire.rs",
     "crates/lab/src/os.rs",
-    "crates/probe/src/netlink.rs",
     "crates/script/src/native.rs",
     "crates/script/src/native/bytes.rs",
     "crates/script/src/native/engine.rs",
