@@ -262,9 +262,9 @@ mod tests {
         for value in 0..3000 {
             let value = f64::from(value * 7 % 1009);
             if value < 300.0 {
-                left.add(value)
+                left.add(value);
             } else {
-                right.add(value)
+                right.add(value);
             }
             both.add(value);
         }
