@@ -129,7 +129,7 @@ impl Client {
         let mut request = request;
         let mut target = match self.net.targets.at(&request.url, meter) {
             Ok(target) => target,
-            Err(failure) => return Some(self.never_sent(&request, named, failure)),
+            Err(failure) => return Some(never_sent(*request, failure)),
         };
         let deadline = self.net.tally.clock.now() + request.timeout.unwrap_or(settings.timeout);
         let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
@@ -279,27 +279,6 @@ impl Client {
         failure
     }
 
-    fn never_sent(&self, request: &Request, named: Option<Endpoint>, failure: Failure) -> Response {
-        let meter = &self.net.tally.meter;
-        let endpoint = named.unwrap_or_else(|| meter.endpoint("invalid URL"));
-        meter.request_began(endpoint);
-        let mut incoming =
-            Incoming { answered: Err(failure), timings: Timings::default(), remote: None, tls_version: None };
-        let failure = self.sample(request, endpoint, &mut incoming);
-        Response {
-            status: 0,
-            url: request.url.clone(),
-            proto: "",
-            remote: None,
-            headers: HeaderMap::new(),
-            body: None,
-            cookies: Vec::new(),
-            timings: Timings::default(),
-            tls_version: None,
-            error: failure,
-        }
-    }
-
     fn response(
         &self,
         request: Request,
@@ -317,6 +296,22 @@ impl Client {
             Err(failure) => (0, "", HeaderMap::new(), None, Some(failure)),
         };
         Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+    }
+}
+
+/// What cannot be sent leaves no sample, as in k6.
+fn never_sent(request: Request, failure: Failure) -> Response {
+    Response {
+        status: 0,
+        url: request.url,
+        proto: "",
+        remote: None,
+        headers: HeaderMap::new(),
+        body: None,
+        cookies: Vec::new(),
+        timings: Timings::default(),
+        tls_version: None,
+        error: Some(failure),
     }
 }
 
