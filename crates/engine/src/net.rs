@@ -17,7 +17,7 @@ mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -185,7 +185,9 @@ impl Client {
         let progress = Progress::default();
         let in_flight = tally.request_begins(began);
         tally.meter.request_began(endpoint);
-        let answered = alarm.wait(self.send(&outgoing, &progress), deadline, leash).await;
+        // Pinned here, since moving a future of this size shows in the cost of a request.
+        let sending = pin!(self.send(&outgoing, &progress));
+        let answered = alarm.wait(sending, deadline, leash).await;
         let answered = match answered {
             Ok(answered) => answered,
             Err(Elapsed::Deadline) => Err(failure::timeout()),
