@@ -18,11 +18,11 @@ mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{HeaderValue, SET_COOKIE};
+use http::header::{CONNECTION, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode, Version};
 use model::plan::HttpSettings;
 use model::record::Level;
@@ -135,9 +135,10 @@ impl Client {
         let mut request = request;
         let mut target = match self.net.targets.at(&request.url, meter) {
             Ok(target) => target,
-            Err(failure) => return Some(self.never_sent(&request, named, failure)),
+            Err(failure) => return Some(never_sent(*request, failure)),
         };
-        let deadline = self.net.tally.clock.now() + request.timeout.unwrap_or(settings.timeout);
+        let mut began = self.net.tally.clock.now();
+        let deadline = began + request.timeout.unwrap_or(settings.timeout);
         let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
         let mut moved = false;
         loop {
@@ -150,7 +151,7 @@ impl Client {
                 keep_body: request.keep_body,
             };
             let endpoint = named.unwrap_or(target.endpoint);
-            let mut incoming = self.hop(outgoing, endpoint, deadline, alarm, leash).await?;
+            let mut incoming = self.hop(outgoing, endpoint, [began, deadline], alarm, leash).await?;
             let failure = self.sample(&request, endpoint, &mut incoming);
             if let Ok(answered) = &incoming.answered {
                 self.store_cookies(&answered.head.headers, &target);
@@ -162,6 +163,7 @@ impl Client {
                             redirect(&mut request, answered.head.status, &target, &next);
                             target = next;
                             moved = true;
+                            began = self.net.tally.clock.now();
                             continue;
                         }
                         Ok(_) if request.redirects.is_none() && settings.max_redirects > 0 => {
@@ -181,16 +183,17 @@ impl Client {
         &self,
         outgoing: Outgoing<'_>,
         endpoint: Endpoint,
-        deadline: Moment,
+        [began, deadline]: [Moment; 2],
         alarm: &mut Alarm,
         leash: &Leash,
     ) -> Option<Incoming> {
         let tally = &self.net.tally;
         let progress = Progress::default();
-        let began = tally.clock.now();
         let in_flight = tally.request_begins(began);
         tally.meter.request_began(endpoint);
-        let answered = alarm.wait(self.send(&outgoing, &progress), deadline, leash).await;
+        // Pinned here, since moving a future of this size shows in the cost of a request.
+        let sending = pin!(self.send(&outgoing, &progress));
+        let answered = alarm.wait(sending, deadline, leash).await;
         let answered = match answered {
             Ok(answered) => answered,
             Err(Elapsed::Deadline) => Err(failure::timeout()),
@@ -223,7 +226,10 @@ impl Client {
             answered = connection.exchange(encode(), outgoing.keep_body, progress).await;
         }
         let answered = answered.map_err(|broken| broken.failure)?;
-        if !self.net.defaults.close && connection.alive().await {
+        // A request without a body is written by now; one with a body may be answered before it is. Nothing more is
+        // read here, since the head of the answer still lies in the buffer that would be read into.
+        let keeps = !self.net.defaults.close && stays_open(&answered.head);
+        if keeps && (outgoing.body.is_empty() || connection.alive().await) {
             self.idle.borrow_mut().push(connection);
         }
         Ok(answered)
@@ -285,27 +291,6 @@ impl Client {
         failure
     }
 
-    fn never_sent(&self, request: &Request, named: Option<Endpoint>, failure: Failure) -> Response {
-        let meter = &self.net.tally.meter;
-        let endpoint = named.unwrap_or_else(|| meter.endpoint("invalid URL"));
-        meter.request_began(endpoint);
-        let mut incoming =
-            Incoming { answered: Err(failure), timings: Timings::default(), remote: None, tls_version: None };
-        let failure = self.sample(request, endpoint, &mut incoming);
-        Response {
-            status: 0,
-            url: request.url.clone(),
-            proto: "",
-            remote: None,
-            headers: HeaderMap::new(),
-            body: None,
-            cookies: Vec::new(),
-            timings: Timings::default(),
-            tls_version: None,
-            error: failure,
-        }
-    }
-
     fn response(
         &self,
         request: Request,
@@ -324,6 +309,31 @@ impl Client {
         };
         Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
     }
+}
+
+/// What cannot be sent leaves no sample, as in k6.
+fn never_sent(request: Request, failure: Failure) -> Response {
+    Response {
+        status: 0,
+        url: request.url,
+        proto: "",
+        remote: None,
+        headers: HeaderMap::new(),
+        body: None,
+        cookies: Vec::new(),
+        timings: Timings::default(),
+        tls_version: None,
+        error: Some(failure),
+    }
+}
+
+/// Whether the service keeps the connection open behind this answer.
+fn stays_open(head: &http::response::Parts) -> bool {
+    let says = |wanted: &str| {
+        let values = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(wanted))
+    };
+    if head.version == Version::HTTP_10 { says("keep-alive") } else { !says("close") }
 }
 
 fn protocol(version: Version) -> &'static str {

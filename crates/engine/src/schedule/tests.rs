@@ -348,6 +348,17 @@ fn arrivals_without_a_free_user_are_dropped_and_users_are_added() {
 }
 
 #[test]
+fn arrivals_end_with_a_stop() {
+    let outcome = Simulation::of(arrivals(100.0, 5, 30)).steer(sleeps(SECOND / 4), async |control| {
+        tokio::time::sleep(SECOND).await;
+        control.stop(Stop::Graceful);
+    });
+    assert_eq!((outcome.reason.clone(), outcome.sum(|window| window.interrupted)), (EndReason::Stopped, 0));
+    assert_eq!(outcome.begun.len() as u64 + outcome.sum(|window| window.dropped), 100);
+    assert!(outcome.length < SECOND * 3 / 2, "{:?}", outcome.length);
+}
+
+#[test]
 fn users_are_steered_from_outside() {
     let simulation = Simulation::of(Executor::ExternallyControlled { max_vus: 6 });
     let outcome = simulation.steer(sleeps(Duration::from_millis(400)), async |control| {
