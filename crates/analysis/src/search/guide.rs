@@ -157,7 +157,7 @@ fn fit(bracket: &Bracket) -> Option<ClosedQueue> {
     let steps = || bracket.steps().iter().filter(|seen| !seen.dead && seen.facts.rate_per_s > 0.0);
     let lightest = steps().filter(|seen| seen.facts.requests.finished >= 10);
     let base = lightest.min_by(|a, b| a.facts.latency_ms.avg.total_cmp(&b.facts.latency_ms.avg))?;
-    let rate_max = steps().map(|seen| seen.facts.rate_per_s).fold(0.0, f64::max);
+    let rate_max = steps().map(|seen| seen.facts.rate_per_s * (1.0 - seen.facts.failed_share())).fold(0.0, f64::max);
     let think_s = steps().next_back()?.facts.think_s?;
     let queue = ClosedQueue::fitted(base.facts.latency_ms.avg / 1e3, rate_max, base.facts.latency_cv, think_s);
     (rate_max > 0.0 && base.facts.latency_ms.avg > 0.0).then_some(queue)
