@@ -73,11 +73,12 @@ impl Guide {
     }
 
     /// The users at which the response time is `share` of its limit, by the corrected model; `None` without a promise
-    /// on response times, or if what broke at the upper end is another promise.
+    /// on response times, or if what broke at the upper end is another promise or a queue that only grew.
     pub(crate) fn estimate(&self, bracket: &Bracket, share: f64) -> Option<f64> {
         let (low, high) = (bracket.low().map_or(1, Seen::users), bracket.high()?.users());
-        let broken = bracket.high()?.facts.worst()?;
-        if !broken.text.starts_with("http_req_duration") {
+        let high_facts = &bracket.high()?.facts;
+        let broken = high_facts.worst()?;
+        if high_facts.overload || !broken.text.starts_with("http_req_duration") {
             return None;
         }
         let middle = ((low.max(1) as f64) * high as f64).sqrt();
