@@ -152,3 +152,75 @@ impl Budget {
         if all > 0.0 { (owned / all).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::signal;
+    use model::verdict::Phase::{Baseline, Confirm};
+
+    use super::*;
+    use crate::sketch::{Level, record};
+
+    fn of(level: Level) -> Budget {
+        let record = record(&[level]);
+        budget(&Scene::new(&record, &record.steps[0]))
+    }
+
+    fn check(budget: &Budget, part: &str, expected: f64) {
+        let seen = budget.part(part);
+        assert!((seen - expected).abs() <= 0.02 * expected + 0.05, "{part} is {seen}, not {expected}: {budget:?}");
+    }
+
+    #[test]
+    fn parts_follow_from_littles_law_and_add_up() {
+        let level =
+            Level::new(Confirm, 50, 236.0, 211.9).see("svc", signal::RUN, 0.11).see("svc", signal::RUN_WAIT, 0.05);
+        let level = level.see("svc", signal::POOL_WAIT, 45.0).see("svc", signal::POOL_USE, 4.86).see(
+            "db",
+            signal::PG_ACTIVE_OTHER,
+            4.0,
+        );
+        let budget = of(level);
+        check(&budget, POOL_WAIT, 190.7);
+        check(&budget, DATABASE, 16.9);
+        check(&budget, HELD, 3.6);
+        check(&budget, SERVICE_CPU, 0.47);
+        check(&budget, RUN_QUEUE, 0.21);
+        check(&budget, UNEXPLAINED, 0.0);
+        assert!((budget.parts.values().sum::<f64>() - budget.total_ms).abs() < 0.5);
+    }
+
+    #[test]
+    fn the_rest_is_only_explained_by_a_station_that_is_full() {
+        let level = |run| {
+            Level::new(Confirm, 100, 1000.0, 100.0)
+                .see("host", signal::HOST_CORES, 2.0)
+                .see("host", signal::HOST_BUSY, run)
+                .see("svc", signal::RUN, run)
+        };
+        check(&of(level(1.9)), SERVICE_QUEUE, 98.1);
+        check(&of(level(1.0)), UNEXPLAINED, 99.0);
+    }
+
+    #[test]
+    fn waiting_to_connect_counts_although_the_response_time_does_not_hold_it() {
+        let level = Level::new(Confirm, 60, 20.0, 50.0).connecting(20.0, 2000.0).see("svc", signal::LISTEN_QUEUE, 8.0);
+        let budget = of(level);
+        assert!((budget.total_ms - 2050.0).abs() < 1.0);
+        check(&budget, CONNECT, 2000.0);
+        check(&budget, ACCEPT, 400.0);
+    }
+
+    #[test]
+    fn growth_is_owned_by_what_grew() {
+        let light = of(Level::new(Baseline, 1, 50.0, 20.0).see("db", signal::PG_ACTIVE_OTHER, 1.0));
+        let loaded = of(Level::new(Confirm, 50, 250.0, 200.0).see("db", signal::PG_ACTIVE_OTHER, 5.0).see(
+            "svc",
+            signal::POOL_WAIT,
+            45.0,
+        ));
+        assert!((loaded.owned(&[POOL_WAIT], Some(&light)) - 1.0).abs() < 0.01);
+        assert!(loaded.owned(&[DATABASE], Some(&light)) < 0.01);
+        assert!((loaded.owned(&[DATABASE], None) - 0.1).abs() < 0.01);
+    }
+}

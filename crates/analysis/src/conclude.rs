@@ -65,7 +65,7 @@ fn conclude(record: &RunRecord, capacity: &Capacity) -> Diagnosis {
     let sure = |diagnosis: &Diagnosis| {
         diagnosis.bottleneck.certainty >= Certainty::Strong && diagnosis.bottleneck.id != "pattern.none"
     };
-    if sure(&diagnosis) || capacity.state == CapacityState::Floor {
+    if sure(&diagnosis) || matches!(capacity.state, CapacityState::Floor | CapacityState::Crashed) {
         return agree(record, diagnosis, spans.get(1), baseline);
     }
     let others = spans[1..].iter().map(|span| diagnose(record, span, baseline));
@@ -122,9 +122,11 @@ fn worth_diagnosing(record: &RunRecord, capacity: &Capacity) -> Vec<StepSpan> {
     spans
 }
 
+/// The most answers per second: requests that failed are no throughput.
 fn peak(steps: &[Step]) -> Peak {
-    let best = steps.iter().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
-    best.map_or_else(Peak::default, |step| Peak { users: step.users, rate_per_s: step.rate_per_s })
+    let answered = |step: &Step| step.rate_per_s * (1.0 - step.failed as f64 / step.requests.max(1) as f64);
+    let best = steps.iter().max_by(|a, b| answered(a).total_cmp(&answered(b)));
+    best.map_or_else(Peak::default, |step| Peak { users: step.users, rate_per_s: answered(step) })
 }
 
 fn state_caveat(capacity: &Capacity) -> Option<String> {

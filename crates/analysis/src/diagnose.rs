@@ -32,6 +32,9 @@ pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>
     let named = winner.scored.rule.id;
     let outlook = Outlook::new(&case, named);
     let mut levers = (winner.scored.rule.levers)(&case, &outlook);
+    if winner.scored.rule.kind == Kind::Station {
+        add_useless(&case, &outlook, named, &mut levers);
+    }
     levers.sort_by(best_first);
     Diagnosis {
         next: next(&case.here, case.light.as_ref(), named),
@@ -149,6 +152,31 @@ fn caveats(case: &Case<'_>, winner: &Winner) -> Vec<String> {
         ));
     }
     caveats
+}
+
+/// What people try first and what does not help here, unless the rule itself has something to say about it.
+fn add_useless(case: &Case<'_>, outlook: &Outlook, named: &str, levers: &mut Vec<Lever>) {
+    let mut add = |id: &str, change: &str, says: String| {
+        if !levers.iter().any(|lever| lever.id == id) {
+            levers.push(outlook.useless(id, change, says));
+        }
+    };
+    let listen = case.here.listen;
+    if let (Some(queue), Some(backlog)) = (listen.queue_max.or(listen.queue), listen.backlog)
+        && named != "net.accept"
+    {
+        let (queue, backlog) = (phrase::number(queue), phrase::count(backlog));
+        add("net.backlog", "a longer accept queue", format!("At most {queue} of {backlog} places in it were taken."));
+    }
+    if let Some(busiest) = case.here.service.busiest_demand
+        && named != "svc.one-core"
+    {
+        let says = match named {
+            "svc.cpu" | "svc.kernel" | "host.contention" => "The threads there already wait for cores.".to_owned(),
+            _ => format!("No thread is short: the busiest needs {} of a core.", phrase::cores(busiest)),
+        };
+        add("svc.workers", "more workers or threads", says);
+    }
 }
 
 /// Helpful levers first, the larger gain before the smaller.

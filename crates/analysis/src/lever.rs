@@ -100,7 +100,7 @@ impl Outlook {
             helps,
             rate_per_s: Some(rate),
             rate_per_s_low: helps.then(|| (rate * (1.0 - self.error)).max(self.rate_now)),
-            rate_per_s_high: helps.then(|| rate * (1.0 + self.error)),
+            rate_per_s_high: helps.then_some(rate * (1.0 + self.error)),
             users: helps.then(|| self.users(rate)).flatten(),
             basis,
             says: format!("{says}{then}"),

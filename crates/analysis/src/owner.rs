@@ -1,13 +1,14 @@
 //! Who owns the CPU that is full. One decision for all rules about CPU, so that they cannot contradict each other.
 //!
 //! On a small machine generator, service and database share the cores, so "the machine is full" names nobody. The
-//! table below is walked from the top; the first line that holds decides.
+//! table below is walked from the top; the first line that holds decides. "Full" is ≥ 95 % busy, or ≥ 85 % while two of
+//! our parties are starved.
 //!
 //! | | condition | owner |
 //! |---|---|---|
 //! | 1 | the database may use fewer cores than there are and runs on ≥ 0.9 of them | database |
 //! | 2 | the service may use fewer cores than there are and runs on ≥ 0.9 of them | service |
-//! | 3 | the machine is not full (< 95 %): whoever runs on ≥ 0.9 of its own cores – database, service – or, for the generator, is never idle (run + wait ≥ 0.9 of what it can use: something holds it back) | that party, else nobody |
+//! | 3 | the machine is not full: whoever runs on ≥ 0.9 of its own cores – database, service – or, for the generator, is never idle (run + wait ≥ 0.9 of what it can use: something holds it back) | that party, else nobody |
 //! | 4 | machine full; the generator is never idle, neither service nor database is, nor one thread of the service | generator |
 //! | 5 | machine full; other programs take ≥ 25 % of the busy cores and two of our parties are starved (wait ≥ 20 % of their ready time) | several |
 //! | 6 | machine full; the generator takes ≥ 25 % and service or database is starved | several |
@@ -58,7 +59,7 @@ pub(crate) fn owner(scene: &Scene<'_>) -> Owner {
     let (service_full, database_full) = (scene.is_never_idle(service), scene.is_never_idle(database));
     let (service_share, database_share) = (scene.share_of(service), scene.share_of(database));
     let busy = scene.host.busy.unwrap_or(0.0);
-    let starved = [&scene.generator, service, database].into_iter().filter(|party| party.is_starved()).count();
+    let starved = scene.starved_parties();
     match () {
         () if generator_full && !service_full && !database_full && !service.is_one_thread_full() => Owner::Generator,
         () if scene.others() >= MAJOR * busy && starved >= 2 => Owner::Several,
@@ -86,4 +87,44 @@ pub(crate) fn generator_cores(scene: &Scene<'_>) -> Option<f64> {
 fn is_generator_never_idle(scene: &Scene<'_>) -> bool {
     let Party { demand, .. } = scene.generator;
     matches!((demand, generator_cores(scene)), (Some(demand), Some(cores)) if demand >= DEMAND_FULL * cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::signal::*;
+    use model::verdict::Phase::Confirm;
+
+    use super::*;
+    use crate::sketch::{Level, record};
+
+    /// Cores that ran, were waited for and are allowed.
+    type Cpu = (f64, f64, f64);
+
+    fn check(line: &str, host: f64, [generator, service, database]: [Cpu; 3], expected: Owner) {
+        let mut level =
+            Level::new(Confirm, 100, 1000.0, 100.0).see("host", HOST_CORES, 2.0).see("host", HOST_BUSY, host);
+        for (subject, (run, wait, allowed)) in [("gen", generator), ("svc", service), ("db", database)] {
+            level = level.see(subject, RUN, run).see(subject, RUN_WAIT, wait).see(subject, CORES_ALLOWED, allowed);
+        }
+        let record = record(&[level]);
+        assert_eq!(owner(&Scene::new(&record, &record.steps[0])), expected, "{line}");
+    }
+
+    #[test]
+    fn every_line_of_the_table() {
+        use Owner::{Database, Generator, Nobody, Service, Several};
+        let idle = (0.02, 0.0, 2.0);
+        check("1: database confined", 1.5, [(0.3, 0.1, 2.0), (0.2, 0.0, 2.0), (0.95, 3.0, 1.0)], Database);
+        check("2: service confined", 2.0, [(0.9, 0.5, 2.0), (0.95, 1.0, 1.0), idle], Service);
+        check("3: not full, nobody", 1.0, [(0.4, 0.1, 2.0), (0.5, 0.2, 2.0), idle], Nobody);
+        check("3: not full, generator held back", 0.3, [(0.1, 1.9, 2.0), (0.1, 0.0, 2.0), idle], Generator);
+        check("4: only the generator wants more", 2.0, [(1.5, 0.5, 2.0), (0.45, 0.1, 2.0), idle], Generator);
+        check("5: others take the cores", 2.0, [(0.2, 0.3, 2.0), (0.8, 1.1, 2.0), idle], Several);
+        check("6: the generator takes its share", 2.0, [(0.7, 0.5, 2.0), (1.25, 0.75, 2.0), idle], Several);
+        check("6: the same with gaps", 1.8, [(0.6, 0.5, 2.0), (1.15, 0.75, 2.0), idle], Several);
+        check("7: database owns it", 2.0, [(0.1, 0.2, 2.0), (0.2, 0.4, 2.0), (1.65, 9.0, 2.0)], Database);
+        check("8: service owns it", 2.0, [(0.1, 0.1, 2.0), (1.85, 0.9, 2.0), idle], Service);
+        check("9: two are starved", 2.0, [(0.3, 0.3, 2.0), (0.8, 0.9, 2.0), (0.85, 3.0, 2.0)], Several);
+        check("10: the larger one", 2.0, [(0.4, 0.0, 2.0), (0.6, 0.1, 2.0), (0.95, 1.0, 2.0)], Database);
+    }
 }

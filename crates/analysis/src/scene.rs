@@ -10,6 +10,8 @@ use crate::step::{self, StepFacts};
 
 /// Share of the machine's cores from which on it is full.
 pub(crate) const MACHINE_FULL: f64 = 0.95;
+/// The same if two parties wait for cores.
+const MACHINE_STRAINED: f64 = 0.85;
 /// Share of what a party may use from which on it is full.
 pub(crate) const PARTY_FULL: f64 = 0.9;
 /// Run demand of one thread from which on it never blocks.
@@ -248,14 +250,25 @@ impl<'a> Scene<'a> {
         matches!((party.run, self.cores_of(party)), (Some(run), Some(cores)) if run >= PARTY_FULL * cores)
     }
 
-    /// Whether a party is never idle: it runs or waits for a core on all the cores it may use.
+    /// Whether a party is never idle: it runs or waits for a core on all the cores it may use. Where waiting was not
+    /// recorded, running must do.
     pub(crate) fn is_never_idle(&self, party: &Party) -> bool {
-        matches!((party.demand, self.cores_of(party)), (Some(demand), Some(cores)) if demand >= PARTY_FULL * cores)
+        match (party.demand, self.cores_of(party)) {
+            (Some(demand), Some(cores)) => demand >= PARTY_FULL * cores,
+            _ => self.fills_its_cores(party),
+        }
     }
 
-    /// Whether the machine has no core left.
+    /// Whether the machine has no core left: it is busy all the time, or nearly so while two of our parties wait for
+    /// cores – what is idle then are the gaps between wake-ups.
     pub(crate) fn is_machine_full(&self) -> bool {
-        matches!((self.host.busy, self.host.cores), (Some(busy), Some(cores)) if busy >= MACHINE_FULL * cores)
+        let (Some(busy), Some(cores)) = (self.host.busy, self.host.cores) else { return false };
+        busy >= MACHINE_FULL * cores || (busy >= MACHINE_STRAINED * cores && self.starved_parties() >= 2)
+    }
+
+    /// How many of generator, service and database wait for cores.
+    pub(crate) fn starved_parties(&self) -> usize {
+        [&self.generator, &self.service, &self.database].into_iter().filter(|party| party.is_starved()).count()
     }
 
     /// Cores in use by generator, service and database together.

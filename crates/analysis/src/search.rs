@@ -121,9 +121,14 @@ impl Search {
             Phase::Over => self.back(&bracket, left),
             Phase::Confirm if last.below => self.over(&bracket, &guide, record, left),
             Phase::Confirm => self.confirm(&bracket, &guide, left),
+            // A service that is still warming up gets a second chance; one that is far too slow does not need it.
+            Phase::Baseline if !last.below && is_near(last) && bracket.times_at(1) == 1 => {
+                self.step(Phase::Baseline, 1, last, left)
+            }
             Phase::Baseline if !last.below => Move::Done,
             Phase::Baseline | Phase::Probe | Phase::Trial => {
-                if last.is_red() && bracket.times_at(last.users()) == 1 && last.users() > 1 {
+                // The first time the generator falls behind may be chance; from then on it is believed.
+                if last.is_red() && bracket.reds() == 1 && last.users() > 1 {
                     return self.step(last.facts.span.phase, last.users(), last, left);
                 }
                 self.close_in(&bracket, &guide, record, left)
@@ -230,6 +235,11 @@ impl Search {
     fn step(&mut self, phase: Phase, users: u64, last: &Seen, left: Duration) -> Move {
         self.schedule.order(phase, users, last, left).map_or(Move::Done, Move::Step)
     }
+}
+
+/// Whether most of the samples kept the promise that was broken.
+fn is_near(seen: &Seen) -> bool {
+    seen.facts.worst().is_some_and(|fact| fact.share < 0.5)
 }
 
 /// Whether a judgement leaves something to learn from a longer look.

@@ -183,6 +183,36 @@ fn net_accept_when_the_kernel_turns_connections_away() {
 }
 
 #[test]
+fn net_accept_when_the_queue_is_full_but_nobody_is_turned_away_yet() {
+    let level = Level::new(Confirm, 9, 20.0, 450.0).connecting(20.0, 0.1);
+    let level = busy(level, 0.1, 0.01, 0.02, 0.0).see("svc", LISTEN_OVERFLOWS, 0.0).see("svc", LISTEN_BACKLOG, 8.0);
+    let level = waiting(level, 0.0, 0.0, 0.0).see("svc", LISTEN_QUEUE, 7.6).see("svc", LISTEN_QUEUE_MAX, 8.0);
+    let diagnosis = check(&[light(), level], "net.accept", Certainty::Strong);
+    assert!(
+        diagnosis.bottleneck.sentence.contains("7.6 connections wait to be accepted all the time, in a queue of 8")
+    );
+    assert!(lever(&diagnosis, "svc.accept.rate").helps && !lever(&diagnosis, "net.backlog").helps);
+}
+
+#[test]
+fn a_run_without_promises_and_without_a_full_station_was_not_limited() {
+    let mut record = record(&[compute(100, 900.0, (0.1, 0.0), (0.3, 0.0), 0.0)]);
+    record.plan.as_mut().unwrap().promises.clear();
+    record.windows.iter_mut().for_each(|window| window.promises.clear());
+    let diagnosis = last(&record);
+    assert_eq!(diagnosis.bottleneck.id, "pattern.none");
+    assert!(diagnosis.bottleneck.sentence.starts_with("Nothing that was watched limited this run: 100 users, 900/s"));
+}
+
+#[test]
+fn a_wait_inside_the_service_is_a_floor_that_neither_cores_nor_code_lower() {
+    let level = busy(Level::new(Baseline, 1, 1.0, 702.0), 0.05, 0.0, 0.01, 0.0);
+    let diagnosis = check(&[level], "pattern.floor", Certainty::Proved);
+    assert!(lever(&diagnosis, "svc.hold.time").helps);
+    assert!(["svc.cores", "svc.workers", "svc.cpu.cost"].iter().all(|id| !lever(&diagnosis, id).helps));
+}
+
+#[test]
 fn a_queue_without_overflow_is_not_net_accept() {
     let diagnosis = last(&record(&[light(), accepting(0.0, 4.0)]));
     assert_ne!(diagnosis.bottleneck.id, "net.accept");

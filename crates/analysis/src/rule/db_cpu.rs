@@ -96,6 +96,13 @@ fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
             phrase::seconds(case.per_request(database.run).unwrap_or(0.0))
         ),
     }));
+    levers.push(outlook.helps(Change {
+        id: "svc.cache",
+        change: "half of the reads from a cache".into(),
+        factor: 2.0,
+        bounds: bounds.clone(),
+        says: "A request that the cache answers does not come to the database.".into(),
+    }));
     if let Some(available) = case.here.cores_of(database) {
         let machine = outlook.bound("host.contention").map(|bound| ("host.contention", bound * 2.0));
         levers.push(outlook.helps(Change {

@@ -205,6 +205,13 @@ fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
         bounds: vec![("db.pool", bound * 2.0)],
         says: "A connection that is held half as long serves twice as many requests.".into(),
     }));
+    levers.push(outlook.helps(Change {
+        id: "svc.cache",
+        change: "half of the reads from a cache".into(),
+        factor: 2.0,
+        bounds: vec![("db.pool", bound * 2.0)],
+        says: "A request that the cache answers does not come to the database.".into(),
+    }));
     for (id, party, whose) in
         [("svc.cores", &scene.service, "the service"), ("db.cores", &scene.database, "the database")]
     {

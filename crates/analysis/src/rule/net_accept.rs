@@ -1,19 +1,21 @@
 //! `net.accept`: the accept queue of the listening socket overflows; the kernel turns connections away.
 
-use model::finding::Lever;
+use model::finding::{Evidence, Lever};
 use model::signal;
 
 use super::{Candidate, Judged, Kind, Rule, cores, evidence, measured};
 use crate::budget::{ACCEPT, CONNECT};
 use crate::case::Case;
-use crate::lever::Outlook;
+use crate::lever::{Change, Outlook};
 use crate::owner::Owner;
 use crate::phrase;
 
 pub(super) const RULE: Rule = Rule { id: "net.accept", kind: Kind::Station, parts: &[CONNECT, ACCEPT], judge, levers };
 
 /// Turned away per second from which on it matters.
-const OVERFLOWS_MIN: f64 = 1.0;
+const OVERFLOWS_MIN: f64 = 0.5;
+/// Share of the places that are taken on average, from which on the queue is full without turning anybody away yet.
+const CROWDED: f64 = 0.8;
 
 fn judge(case: &Case<'_>) -> Judged {
     let (scene, listen) = (&case.here, case.here.listen);
@@ -24,7 +26,10 @@ fn judge(case: &Case<'_>) -> Judged {
             _ => Judged::NotSeen,
         };
     };
-    if overflows < OVERFLOWS_MIN {
+    let opens = scene.step.connections_per_s > 0.5 * scene.step.rate_per_s;
+    let is_crowded =
+        opens && matches!((listen.queue, listen.backlog), (Some(mean), Some(backlog)) if mean >= CROWDED * backlog);
+    if overflows < OVERFLOWS_MIN && !is_crowded {
         let waiting = queue.zip(listen.backlog).map(|(queue, backlog)| format!(", {}", waiting(queue, backlog)));
         return Judged::RuledOut(format!(
             "{} connections/s were turned away{}",
@@ -32,31 +37,46 @@ fn judge(case: &Case<'_>) -> Judged {
             waiting.unwrap_or_default()
         ));
     }
-    let is_full = matches!((queue, listen.backlog), (Some(queue), Some(backlog)) if queue >= backlog);
-    let run = scene.service.run;
+    let is_full = is_crowded || matches!((queue, listen.backlog), (Some(queue), Some(backlog)) if queue >= backlog);
     // A service that is stuck does not accept either: then the queue is a symptom.
     let stuck =
         matches!(case.owner, Owner::Service | Owner::Several | Owner::Database) || scene.service.is_one_thread_full();
-    let mut proof = vec![evidence(
-        signal::LISTEN_OVERFLOWS,
-        overflows,
-        "netstat",
-        "connections turned away per second at a full accept queue",
-    )];
+    let name = &scene.service.name;
+    Judged::Candidate(Candidate {
+        subject: if name.is_empty() { "the service's listening socket".to_owned() } else { name.clone() },
+        is_hard: overflows >= OVERFLOWS_MIN,
+        is_full,
+        is_contradicted: stuck,
+        owns_errors: all_errors_are_dials(case),
+        evidence: proof(case, overflows),
+        sentence: sentence(case, overflows),
+        words: format!(
+            "{} connections/s turned away, {} wait to be accepted",
+            phrase::number(overflows),
+            phrase::number(queue.unwrap_or(0.0))
+        ),
+    })
+}
+
+fn proof(case: &Case<'_>, overflows: f64) -> Vec<Evidence> {
+    let (scene, listen) = (&case.here, case.here.listen);
+    let says = "connections turned away per second at a full accept queue";
+    let mut proof = vec![evidence(signal::LISTEN_OVERFLOWS, overflows, "netstat", says)];
     proof[0].unit = "events/s".to_owned();
-    if let (Some(queue), Some(backlog)) = (queue, listen.backlog) {
-        proof.push(evidence(
-            signal::LISTEN_QUEUE_MAX,
-            queue,
-            "sock_diag",
-            format!("connections wait to be accepted; {} may", phrase::count(backlog)),
-        ));
+    if let (Some(queue), Some(backlog)) = (listen.queue_max.or(listen.queue), listen.backlog) {
+        let says = format!("connections wait to be accepted; {} may", phrase::count(backlog));
+        proof.push(evidence(signal::LISTEN_QUEUE_MAX, queue, "sock_diag", says));
     }
     proof.push(measured("http_req_connecting", scene.step.connecting_ms, "ms", "mean time to connect"));
-    if let Some(run) = run {
+    if let Some(run) = scene.service.run {
         proof.push(cores(signal::RUN, run, "cores the service uses meanwhile"));
     }
-    let idle = match run.zip(scene.cores_of(&scene.service)) {
+    proof
+}
+
+fn sentence(case: &Case<'_>, overflows: f64) -> String {
+    let (scene, listen) = (&case.here, case.here.listen);
+    let idle = match scene.service.run.zip(scene.cores_of(&scene.service)) {
         Some((run, available)) => format!(
             " The service itself uses {} of {} cores; it takes {} connections per second.",
             phrase::cores(run),
@@ -65,27 +85,22 @@ fn judge(case: &Case<'_>) -> Judged {
         ),
         None => String::new(),
     };
-    let sentence = format!(
-        "At {} the kernel turns away {} connection attempts per second: the service asked for a queue of {} and it is \
-         full.{idle} Kept connections, or taking connections faster, would move the line; a longer queue only absorbs bursts.",
+    let backlog = listen.backlog.map_or_else(|| "unknown length".to_owned(), phrase::count);
+    let what = if overflows >= OVERFLOWS_MIN {
+        format!(
+            "the kernel turns away {} connection attempts per second: the service asked for a queue of {backlog} and it \
+             is full.",
+            phrase::number(overflows)
+        )
+    } else {
+        let mean = phrase::number(listen.queue.unwrap_or(0.0));
+        format!("{mean} connections wait to be accepted all the time, in a queue of {backlog}.")
+    };
+    format!(
+        "At {} {what}{idle} Kept connections, or taking connections faster, would move the line; a longer queue only \
+         absorbs bursts.",
         case.users(),
-        phrase::number(overflows),
-        listen.backlog.map_or_else(|| "unknown length".to_owned(), phrase::count),
-    );
-    Judged::Candidate(Candidate {
-        subject: if scene.service.name.is_empty() {
-            "the service's listening socket".to_owned()
-        } else {
-            scene.service.name.clone()
-        },
-        is_hard: true,
-        is_full,
-        is_contradicted: stuck,
-        owns_errors: all_errors_are_dials(case),
-        evidence: proof,
-        sentence,
-        words: format!("{} connections/s turned away at a full accept queue", phrase::number(overflows)),
-    })
+    )
 }
 
 fn waiting(queue: f64, backlog: f64) -> String {
@@ -114,6 +129,13 @@ fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
             true,
         ));
     }
+    levers.push(outlook.helps(Change {
+        id: "svc.accept.rate",
+        change: "connections taken twice as fast".into(),
+        factor: 2.0,
+        bounds: vec![("net.accept", outlook.rate_now * 2.0)],
+        says: "What waits is whoever takes connections out of the queue: a second one, or less work before the next accept.".into(),
+    }));
     // A queue that is full on average is not short of places but of somebody who empties it.
     let steady =
         matches!((scene.listen.queue, scene.listen.backlog), (Some(mean), Some(backlog)) if mean >= 0.5 * backlog);

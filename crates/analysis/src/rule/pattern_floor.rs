@@ -78,18 +78,23 @@ fn largest_parts(case: &Case<'_>) -> String {
 fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
     let share = |part| case.budget.part(part) / case.budget.total_ms.max(1e-9);
     let mut levers = Vec::new();
-    for (id, part, change) in
-        [("db.query.time", DATABASE, "faster queries"), ("svc.cpu.cost", SERVICE_CPU, "less work per request")]
-    {
+    let parts = [
+        ("db.query.time", DATABASE, "faster queries"),
+        ("svc.cpu.cost", SERVICE_CPU, "less work per request"),
+        ("svc.hold.time", UNEXPLAINED, "less waiting inside the service"),
+    ];
+    for (id, part, change) in parts {
+        let says = format!("{} of the response time is {}.", phrase::percent(share(part)), budget::words(part));
+        let lever = outlook.useless(id, change, says);
         if share(part) >= 0.3 {
-            let says = format!("{} of the response time is there.", phrase::percent(share(part)));
-            levers.push(Lever { helps: true, rate_per_s: None, ..outlook.useless(id, change, says) });
+            levers.push(Lever { helps: true, rate_per_s: None, ..lever });
+        } else if share(part) < 0.1 && case.here.service.is_seen() {
+            levers.push(lever);
         }
     }
-    levers.push(outlook.useless(
-        "svc.cores",
-        "more cores",
-        "One user waits for one request; more cores serve more users, not faster answers.",
-    ));
+    for (id, change) in [("svc.cores", "more cores"), ("svc.workers", "more workers")] {
+        let says = "One user waits for one request: more of them serve more users, not faster answers.";
+        levers.push(outlook.useless(id, change, says));
+    }
     levers
 }

@@ -19,7 +19,7 @@ const LINEAR: f64 = 0.7;
 fn judge(case: &Case<'_>) -> Judged {
     let step = &case.here.step;
     let held = step.promise == Judgement::Pass
-        || (step.promise == Judgement::Undecided && step.worst().is_some_and(|fact| fact.excess() <= 1.0));
+        || (step.promise == Judgement::Undecided && step.worst().is_none_or(|fact| fact.excess() <= 1.0));
     if !held || step.rate_per_s <= 0.0 {
         let worst = step
             .worst()
@@ -57,16 +57,24 @@ fn judge(case: &Case<'_>) -> Judged {
             measured("http_reqs", step.rate_per_s, "requests/s", format!("at {}", case.users())),
             measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile"),
         ],
-        sentence: format!(
-            "The wall was not reached: at {} the promise holds with {} (90th percentile) at {}, and the throughput still grows with the users; {station}. The \
-             service carries at least this many.",
-            case.users(),
-            phrase::ms(step.latency_ms.p90),
-            phrase::rate(step.rate_per_s),
-        ),
+        sentence: sentence(case, &station),
         words: "nothing is full".to_owned(),
         ..Candidate::default()
     })
+}
+
+fn sentence(case: &Case<'_>, station: &str) -> String {
+    let step = &case.here.step;
+    let (users, p90, rate) = (case.users(), phrase::ms(step.latency_ms.p90), phrase::rate(step.rate_per_s));
+    if step.promises.is_empty() {
+        return format!(
+            "Nothing that was watched limited this run: {users}, {rate}, {p90} (90th percentile); {station}."
+        );
+    }
+    format!(
+        "The wall was not reached: at {users} the promise holds with {p90} (90th percentile) at {rate}, and the \
+         throughput still grows with the users; {station}. The service carries at least this many."
+    )
 }
 
 fn levers(_: &Case<'_>, _: &Outlook) -> Vec<Lever> {

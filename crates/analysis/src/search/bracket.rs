@@ -121,6 +121,12 @@ impl Bracket {
         self.steps.iter().filter(|seen| seen.facts.span.phase == phase).count()
     }
 
+    /// Steps in which the generator fell behind.
+    pub(crate) fn reds(&self) -> usize {
+        self.steps.iter().filter(|seen| seen.is_red()).count()
+    }
+
+    /// Steps with this number of users.
     pub(crate) fn times_at(&self, users: u64) -> usize {
         self.steps.iter().filter(|seen| seen.users() == users).count()
     }

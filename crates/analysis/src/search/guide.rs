@@ -73,11 +73,12 @@ impl Guide {
     }
 
     /// The users at which the response time is `share` of its limit, by the corrected model; `None` without a promise
-    /// on response times, or if what broke at the upper end is another promise.
+    /// on response times, or if what broke at the upper end is another promise or a queue that only grew.
     pub(crate) fn estimate(&self, bracket: &Bracket, share: f64) -> Option<f64> {
         let (low, high) = (bracket.low().map_or(1, Seen::users), bracket.high()?.users());
-        let broken = bracket.high()?.facts.worst()?;
-        if !broken.text.starts_with("http_req_duration") {
+        let high_facts = &bracket.high()?.facts;
+        let broken = high_facts.worst()?;
+        if high_facts.overload || !broken.text.starts_with("http_req_duration") {
             return None;
         }
         let middle = ((low.max(1) as f64) * high as f64).sqrt();
@@ -157,7 +158,7 @@ fn fit(bracket: &Bracket) -> Option<ClosedQueue> {
     let steps = || bracket.steps().iter().filter(|seen| !seen.dead && seen.facts.rate_per_s > 0.0);
     let lightest = steps().filter(|seen| seen.facts.requests.finished >= 10);
     let base = lightest.min_by(|a, b| a.facts.latency_ms.avg.total_cmp(&b.facts.latency_ms.avg))?;
-    let rate_max = steps().map(|seen| seen.facts.rate_per_s).fold(0.0, f64::max);
+    let rate_max = steps().map(|seen| seen.facts.rate_per_s * (1.0 - seen.facts.failed_share())).fold(0.0, f64::max);
     let think_s = steps().next_back()?.facts.think_s?;
     let queue = ClosedQueue::fitted(base.facts.latency_ms.avg / 1e3, rate_max, base.facts.latency_cv, think_s);
     (rate_max > 0.0 && base.facts.latency_ms.avg > 0.0).then_some(queue)

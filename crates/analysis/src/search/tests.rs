@@ -115,6 +115,14 @@ fn a_generator_at_its_limit_makes_an_at_least() {
 }
 
 #[test]
+fn users_that_are_never_let_in_are_not_carried() {
+    let system = System { servers: 5, service_s: 0.020, cv: 0.1, places: 30, ..System::EMPTY };
+    let end = search(system, 500.0, 1, Settings::default());
+    assert!((25..=45).contains(&end.capacity.users), "{:?}", end.capacity);
+    assert_ne!(end.capacity.state, CapacityState::AtLeast);
+}
+
+#[test]
 fn a_service_that_dies_ends_the_search_with_what_was_learnt() {
     let system = System { servers: 5, service_s: 0.020, cv: 0.1, dies_above: 50, ..System::EMPTY };
     let end = search(system, 500.0, 1, Settings::default());

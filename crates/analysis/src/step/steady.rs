@@ -10,6 +10,8 @@ use crate::stats::trend;
 
 /// Little's law must hold to within this, besides the effect of iterations that reach over the edges.
 const LITTLE_TOLERANCE: f64 = 0.03;
+/// More users than this share without any answer are an overload, whatever the served ones say.
+const STUCK_SHARE: f64 = 0.3;
 /// As much must leave as enters, to within this share.
 const BALANCE_TOLERANCE: f64 = 0.03;
 
@@ -34,10 +36,28 @@ pub(super) fn little(facts: &StepFacts) -> Option<f64> {
     (long && expected > 0.0).then(|| facts.active_mean / expected)
 }
 
+/// The share of users that got no answer at all: under way, and not accounted for by iterations that ended. They are in
+/// no response time, so the mean and the percentiles of those that were served look fine. `None` if it is small, or if
+/// the step is shorter than five iterations, which leaves as much open.
+pub(super) fn stuck_share(facts: &StepFacts) -> Option<f64> {
+    let served = facts.iterations_per_s * facts.iteration_s;
+    let share = 1.0 - served / facts.active_mean.max(1e-9);
+    let long = facts.seconds >= 5.0 * facts.iteration_s && facts.iterations_per_s > 0.0;
+    (long && facts.active_mean >= 4.0 && share > STUCK_SHARE).then_some(share)
+}
+
 /// Takes the judgement back where the measurement contradicts itself, and says so.
 pub(super) fn distrust(windows: &[&Window], facts: &mut StepFacts) {
     let users = phrase::users(facts.span.users);
-    if let Some(ratio) = facts.little {
+    let stuck = stuck_share(facts);
+    if let Some(share) = stuck {
+        facts.overload = true;
+        facts.caveats.push(format!(
+            "at {users} {} of the users got no answer during the whole step; they are in no response time",
+            phrase::percent(share)
+        ));
+    }
+    if let Some(ratio) = facts.little.filter(|_| stuck.is_none()) {
         let edge = facts.iteration_s / facts.seconds.max(1.0);
         if (ratio - 1.0).abs() > LITTLE_TOLERANCE + edge {
             facts.promise = Judgement::Undecided;

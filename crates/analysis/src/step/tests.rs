@@ -95,6 +95,15 @@ fn a_step_in_which_littles_law_fails_decides_nothing() {
 }
 
 #[test]
+fn users_without_any_answer_are_an_overload_however_well_the_others_fare() {
+    let mut record = record(&[Level::new(Confirm, 60, 1000.0, 60.0)]);
+    record.windows.iter_mut().for_each(|window| window.active_mean = 110.0);
+    let facts = measure(&record, &record.steps[0]);
+    assert!(facts.overload && facts.promise == Judgement::Undecided);
+    assert!(facts.caveats[0].contains("45 % of the users got no answer"), "{:?}", facts.caveats);
+}
+
+#[test]
 fn what_leaves_must_have_entered() {
     let mut record = record(&[Level::new(Confirm, 50, 1000.0, 50.0)]);
     record.windows.iter_mut().for_each(|window| window.requests.started += 100);

@@ -25,6 +25,8 @@ pub(super) struct System {
     pub(super) slows: f64,
     /// Users from which on the generator has no time to spare.
     pub(super) generator_users: u64,
+    /// Only so many users are ever let in; the others wait for ever.
+    pub(super) places: u64,
     /// More users than this kill it.
     pub(super) dies_above: u64,
     pub(super) bytes_per_user: f64,
@@ -39,6 +41,7 @@ impl System {
         think_s: 0.0,
         slows: 0.0,
         generator_users: u64::MAX,
+        places: u64::MAX,
         dies_above: u64::MAX,
         bytes_per_user: 0.0,
         bytes_limit: 0.0,
@@ -206,6 +209,7 @@ impl Bench {
             at = time;
             match event {
                 Event::Asks if self.leaving > 0 => self.leaving -= 1,
+                Event::Asks if self.in_flight() >= self.system.places => {}
                 Event::Asks => {
                     window.requests.started += 1;
                     self.waiting.push_back(time);
