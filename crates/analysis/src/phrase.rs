@@ -3,6 +3,9 @@
 
 /// A count with thousands parted: `14,900`.
 pub(crate) fn count(value: f64) -> String {
+    if !value.is_finite() {
+        return "an unknown number".to_owned();
+    }
     let digits = format!("{}", value.round().max(0.0) as u64);
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -94,6 +97,7 @@ mod tests {
         );
         assert_eq!((percent(0.04), percent(0.004), percent(0.0)), ("4 %".into(), "0.4 %".into(), "0 %".into()));
         assert_eq!((bytes(4.56e6), users(1), users(5000)), ("4.6 MB".into(), "1 user".into(), "5,000 users".into()));
+        assert_eq!(rate(f64::INFINITY), "an unknown number/s");
         assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
     }
 }

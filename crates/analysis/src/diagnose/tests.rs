@@ -312,6 +312,16 @@ fn a_service_that_died_is_said_to_have_died() {
 }
 
 #[test]
+fn a_step_without_a_single_answer_is_no_error() {
+    let level = busy(Level::new(Confirm, 50, 0.0, 0.0), 1.9, 0.1, 1.8, 0.0).in_flight(50.0);
+    let level = level.see("svc", DB_SOCKETS, 5.0).see("db", PG_ACTIVE_OTHER, 5.0).see("svc", LISTEN_OVERFLOWS, 3.0);
+    let diagnosis = last(&record(&[light(), level]));
+    let numbers = diagnosis.bottleneck.evidence.iter().map(|proof| proof.value);
+    assert!(numbers.chain(diagnosis.time_budget_ms.values().copied()).all(f64::is_finite), "{diagnosis:#?}");
+    assert!(!diagnosis.bottleneck.sentence.contains("NaN"), "{}", diagnosis.bottleneck.sentence);
+}
+
+#[test]
 fn a_record_without_anything_is_no_error() {
     let empty = RunRecord::default();
     let verdict = crate::verdict(
