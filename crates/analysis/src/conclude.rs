@@ -108,7 +108,12 @@ fn worth_diagnosing(record: &RunRecord, capacity: &Capacity) -> Vec<StepSpan> {
     };
     match capacity.state {
         CapacityState::Floor => add(measured().find(|span| span.phase == Phase::Baseline)),
-        CapacityState::Crashed | CapacityState::GeneratorLimited => add(measured().next_back()),
+        CapacityState::Crashed => add(measured().next_back()),
+        CapacityState::GeneratorLimited => {
+            let beyond = measured().filter(|span| span.users > capacity.users);
+            add(beyond.min_by_key(|span| span.users));
+            add(measured().next_back());
+        }
         CapacityState::AtLeast => add(measured().rfind(|span| span.users >= capacity.users)),
         CapacityState::Found | CapacityState::Undecided => {}
     }

@@ -127,8 +127,9 @@ impl Search {
             }
             Phase::Baseline if !last.below => Move::Done,
             Phase::Baseline | Phase::Probe | Phase::Trial => {
-                // The first time the generator falls behind may be chance; from then on it is believed.
-                if last.is_red() && bracket.reds() == 1 && last.users() > 1 {
+                // What held, held, however hard it was for the generator. What did not may be its fault: the first
+                // time that may be chance, from then on it is believed.
+                if last.is_red() && !last.below && bracket.red_failures() == 1 {
                     return self.step(last.facts.span.phase, last.users(), last, left);
                 }
                 self.close_in(&bracket, &guide, record, left)
@@ -160,8 +161,8 @@ impl Search {
         let low = bracket.low().map_or(0, Seen::users);
         let ceiling = self.ceiling(record, low);
         let Some(high) = bracket.high() else {
-            if last.is_red() || last.facts.span.users >= ceiling {
-                return if ceiling > 1 && !last.is_red() && last.facts.span.phase != Phase::Baseline {
+            if last.facts.span.users >= ceiling {
+                return if ceiling > 1 && last.facts.span.phase != Phase::Baseline {
                     self.confirm_at(ceiling, last, left)
                 } else {
                     Move::Done

@@ -278,7 +278,7 @@ pub(crate) struct Lab {
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) pool: u32,
     /// Rate of the emulated Wi-Fi link, as tc writes it
-    #[arg(long, value_name = "RATE", default_value = "20mbit")]
+    #[arg(long, value_name = "RATE", default_value = "8mbit")]
     pub(crate) link_rate: String,
     /// Delay of the emulated Wi-Fi link in each direction
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "2ms")]

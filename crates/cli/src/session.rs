@@ -212,8 +212,8 @@ impl Session {
 
     /// Waits for the end of the load, stops watching.
     pub(crate) async fn conclude(mut self) -> Outcome {
-        let nothing = |_: &RunRecord, elapsed| Progress { elapsed, ..Progress::default() };
-        while self.until(None, &nothing).await != Reached::End {}
+        let ending = |record: &RunRecord, elapsed| crate::progress::of(record, "ending", elapsed, None);
+        while self.until(None, &ending).await != Reached::End {}
         if let Some(watching) = self.watching.take() {
             watching.stop();
         }

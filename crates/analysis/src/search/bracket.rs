@@ -121,9 +121,9 @@ impl Bracket {
         self.steps.iter().filter(|seen| seen.facts.span.phase == phase).count()
     }
 
-    /// Steps in which the generator fell behind.
-    pub(crate) fn reds(&self) -> usize {
-        self.steps.iter().filter(|seen| seen.is_red()).count()
+    /// Steps in which the generator fell behind and the promise did not hold.
+    pub(crate) fn red_failures(&self) -> usize {
+        self.steps.iter().filter(|seen| seen.is_red() && !seen.below).count()
     }
 
     /// Steps with this number of users.

@@ -22,6 +22,7 @@ use crate::target::{Guard, reach};
 struct Stage {
     name: &'static str,
     service: Vec<String>,
+    api: &'static str,
     path: &'static str,
 }
 
@@ -42,7 +43,7 @@ fn effort(typed: &args::Lab) -> Effort {
     }
     if typed.quick {
         let ladder = &[10, 100, 1_000];
-        return Effort { search: seconds(42), quick: true, ladder, settle: seconds(2), length: seconds(6) };
+        return Effort { search: seconds(60), quick: true, ladder, settle: seconds(2), length: seconds(6) };
     }
     let ladder = &[100, 1_000, 2_500, 5_000];
     Effort { search: seconds(90), quick: true, ladder, settle: seconds(3), length: seconds(15) }
@@ -54,9 +55,14 @@ fn stages(typed: &args::Lab) -> [Stage; 3] {
     let link = format!("{pool} --behind-link {},{}ms", typed.link_rate, typed.link_delay.as_millis());
     let uuid = "/uuid/17";
     [
-        Stage { name: "age-local", service: words("laptop --no-database"), path: "/age?birthdate=1990-02-28" },
-        Stage { name: "uuid-local", service: words(&pool), path: uuid },
-        Stage { name: "uuid-remote", service: words(&link), path: uuid },
+        Stage {
+            name: "age-local",
+            service: words("laptop --no-database"),
+            api: "age-api",
+            path: "/age?birthdate=1990-02-28",
+        },
+        Stage { name: "uuid-local", service: words(&pool), api: "uuid-api", path: uuid },
+        Stage { name: "uuid-remote", service: words(&link), api: "uuid-api", path: uuid },
     ]
 }
 
@@ -127,7 +133,7 @@ async fn climb(
     let users_max = u32::try_from(top).unwrap_or(u32::MAX);
     let plan = plan(url.as_str(), &default_promises(), scenario("default", users_max), HttpSettings::default());
     let pid = service.ready.service_pid.unwrap_or(service.ready.pid);
-    let specs = vec![probe::WatchSpec { name: Some("svc".to_owned()), what: probe::What::Pid(pid) }];
+    let specs = vec![probe::WatchSpec { name: Some(stage.api.to_owned()), what: probe::What::Pid(pid) }];
     let settings = Settings {
         command: "lab",
         plan: Arc::new(plan),
