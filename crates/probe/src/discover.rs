@@ -154,8 +154,10 @@ impl Search {
                 main.and_then(|pid| self.scene.table.get(pid)).and_then(|process| stores::role(&process.name));
             let found_name = main
                 .map_or_else(|| spec.what.to_string(), |pid| owner::name(&self.scene.files, &self.scene.table, pid));
-            let role = named_role(spec.name.as_deref()).or(program);
-            self.candidates.push(Candidate { name: spec.name.clone(), found_name, source, home, role });
+            let named = named_role(spec.name.as_deref());
+            // A role is no name for people: what the process is called says more.
+            let name = spec.name.clone().filter(|_| named.is_none());
+            self.candidates.push(Candidate { name, found_name, source, home, role: named.or(program) });
         }
     }
 

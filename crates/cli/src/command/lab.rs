@@ -22,7 +22,6 @@ use crate::target::{Guard, reach};
 struct Stage {
     name: &'static str,
     service: Vec<String>,
-    api: &'static str,
     path: &'static str,
 }
 
@@ -55,14 +54,9 @@ fn stages(typed: &args::Lab) -> [Stage; 3] {
     let link = format!("{pool} --behind-link {},{}ms", typed.link_rate, typed.link_delay.as_millis());
     let uuid = "/uuid/17";
     [
-        Stage {
-            name: "age-local",
-            service: words("laptop --no-database"),
-            api: "age-api",
-            path: "/age?birthdate=1990-02-28",
-        },
-        Stage { name: "uuid-local", service: words(&pool), api: "uuid-api", path: uuid },
-        Stage { name: "uuid-remote", service: words(&link), api: "uuid-api", path: uuid },
+        Stage { name: "age-local", service: words("laptop --no-database"), path: "/age?birthdate=1990-02-28" },
+        Stage { name: "uuid-local", service: words(&pool), path: uuid },
+        Stage { name: "uuid-remote", service: words(&link), path: uuid },
     ]
 }
 
@@ -133,7 +127,7 @@ async fn climb(
     let users_max = u32::try_from(top).unwrap_or(u32::MAX);
     let plan = plan(url.as_str(), &default_promises(), scenario("default", users_max), HttpSettings::default());
     let pid = service.ready.service_pid.unwrap_or(service.ready.pid);
-    let specs = vec![probe::WatchSpec { name: Some(stage.api.to_owned()), what: probe::What::Pid(pid) }];
+    let specs = vec![probe::WatchSpec { name: Some("svc".to_owned()), what: probe::What::Pid(pid) }];
     let settings = Settings {
         command: "lab",
         plan: Arc::new(plan),
