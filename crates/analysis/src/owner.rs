@@ -9,7 +9,7 @@
 //! | 1 | the database may use fewer cores than there are and runs on ≥ 0.9 of them | database |
 //! | 2 | the service may use fewer cores than there are and runs on ≥ 0.9 of them | service |
 //! | 3 | the machine is not full: whoever runs on ≥ 0.9 of its own cores – database, service – or, for the generator, is never idle (run + wait ≥ 0.9 of what it can use: something holds it back) | that party, else nobody |
-//! | 4 | machine full; the generator is never idle, neither service nor database is, nor one thread of the service | generator |
+//! | 4 | machine full; the generator is never idle, neither service nor database is, nor one thread of the service; and it takes ≥ 60 %, or nobody else is starved | generator |
 //! | 5 | machine full; other programs take ≥ 25 % of the busy cores and two of our parties are starved (wait ≥ 20 % of their ready time) | several |
 //! | 6 | machine full; the generator takes ≥ 25 % and service or database is starved | several |
 //! | 7 | machine full; the database is never idle and takes ≥ 60 % | database |
@@ -58,14 +58,18 @@ pub(crate) fn owner(scene: &Scene<'_>) -> Owner {
     }
     let (service_full, database_full) = (scene.is_never_idle(service), scene.is_never_idle(database));
     let (service_share, database_share) = (scene.share_of(service), scene.share_of(database));
+    let generator_share = scene.share_of(&scene.generator);
     let busy = scene.host.busy.unwrap_or(0.0);
     let starved = scene.starved_parties();
     match () {
-        () if generator_full && !service_full && !database_full && !service.is_one_thread_full() => Owner::Generator,
-        () if scene.others() >= MAJOR * busy && starved >= 2 => Owner::Several,
-        () if scene.share_of(&scene.generator) >= MAJOR && (service.is_starved() || database.is_starved()) => {
-            Owner::Several
+        () if generator_full
+            && !(service_full || database_full || service.is_one_thread_full())
+            && (generator_share >= MOST || !(service.is_starved() || database.is_starved())) =>
+        {
+            Owner::Generator
         }
+        () if scene.others() >= MAJOR * busy && starved >= 2 => Owner::Several,
+        () if generator_share >= MAJOR && (service.is_starved() || database.is_starved()) => Owner::Several,
         () if database_full && database_share >= MOST => Owner::Database,
         () if service_full && service_share >= MOST => Owner::Service,
         () if starved >= 2 => Owner::Several,
@@ -119,6 +123,8 @@ mod tests {
         check("3: not full, nobody", 1.0, [(0.4, 0.1, 2.0), (0.5, 0.2, 2.0), idle], Nobody);
         check("3: not full, generator held back", 0.3, [(0.1, 1.9, 2.0), (0.1, 0.0, 2.0), idle], Generator);
         check("4: only the generator wants more", 2.0, [(1.5, 0.5, 2.0), (0.45, 0.1, 2.0), idle], Generator);
+        check("4: it takes most", 2.0, [(1.4, 0.6, 2.0), (0.5, 0.4, 2.0), idle], Generator);
+        check("4: half each is a fight", 2.0, [(1.05, 0.9, 2.0), (0.9, 0.75, 2.0), idle], Several);
         check("5: others take the cores", 2.0, [(0.2, 0.3, 2.0), (0.8, 1.1, 2.0), idle], Several);
         check("6: the generator takes its share", 2.0, [(0.7, 0.5, 2.0), (1.25, 0.75, 2.0), idle], Several);
         check("6: the same with gaps", 1.8, [(0.6, 0.5, 2.0), (1.15, 0.75, 2.0), idle], Several);
