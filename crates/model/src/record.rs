@@ -1,6 +1,8 @@
 //! The run record: everything one run produced, and its on-disk form – one JSON entry a line, so that a run that was
 //! killed leaves a readable record. Writing and reading go through `Write` and `BufRead`; files are the caller's.
 
+mod compact;
+
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
@@ -106,7 +108,7 @@ pub enum Level {
 }
 
 /// One reading of one subject, as probes report it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Whom it is about.
     pub subject: String,
@@ -133,7 +135,7 @@ pub enum Entry {
     /// See [`RunRecord::windows`].
     Window(Box<Window>),
     /// Readings of one moment.
-    Readings(Vec<Reading>),
+    Readings(#[serde(with = "compact")] Vec<Reading>),
     /// See [`RunRecord::notes`].
     Note(Note),
     /// See [`RunRecord::summary`].
@@ -257,9 +259,11 @@ mod tests {
         let mut window = Window { users: 3, ..Window::default() };
         window.requests.duration.record_ms(12.5);
         Entry::Window(Box::new(window)).write(&mut bytes).unwrap();
-        let point = Point { at: Moment(7), value: 1.5 };
-        let reading = Reading { subject: "svc".into(), signal: "cpu.run".into(), kind: Kind::Counter, point };
-        Entry::Readings(vec![reading.clone(), reading]).write(&mut bytes).unwrap();
+        let reading = |at, value| {
+            let point = Point { at: Moment(at), value };
+            Reading { subject: "svc".into(), signal: "cpu.run".into(), kind: Kind::Counter, point }
+        };
+        Entry::Readings(vec![reading(7, 1.5), reading(8, f64::NAN), reading(9, 2.5)]).write(&mut bytes).unwrap();
         bytes
     }
 
@@ -267,7 +271,9 @@ mod tests {
     fn a_record_survives_its_on_disk_form() {
         let record = RunRecord::load(lines().as_slice()).unwrap();
         assert_eq!(record.windows[0].requests.duration.count(), 1);
-        assert_eq!(record.series("svc", "cpu.run").unwrap().points.len(), 2);
+        let series = record.series("svc", "cpu.run").unwrap();
+        assert_eq!(series.points, [(7, 1.5), (9, 2.5)].map(|(at, value)| Point { at: Moment(at), value }));
+        assert_eq!(series.kind, Kind::Counter);
     }
 
     #[test]
