@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use model::plan::{HttpSettings, Plan};
+use model::plan::Plan;
 use model::record::{Entry, Reading, RunRecord, StepSpan};
 use model::series::{Point, Role, Subject};
 use model::signal::{Kind, Signal};
@@ -167,12 +167,7 @@ fn plan() -> Plan {
         promises: ["http_req_duration: p(90)<500", "http_req_failed: rate<0.01"]
             .map(|text| text.parse().expect("a valid promise"))
             .to_vec(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
         summary_trend_stats: vec![],
-        summary_time_unit: None,
+        ..Plan::default()
     }
 }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Event, Options, start, url_users};
-use model::metric::builtin_metrics;
-use model::plan::{Executor, HttpSettings, Plan, Scenario, Stage};
+use model::plan::{Executor, Plan, Scenario, Stage};
 use model::window::Requests;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -73,15 +72,6 @@ fn plan(url: &str, target: u32, lengths: [Duration; 2]) -> Plan {
             env: BTreeMap::new(),
             tags: BTreeMap::new(),
         }],
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
-        promises: Vec::new(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
+        ..Plan::default()
     }
 }

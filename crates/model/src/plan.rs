@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::expression::{Expression, Promise, Selector};
-use crate::metric::Metric;
+use crate::metric::{Metric, builtin_metrics};
 
 /// A load test, ready to be offered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,6 +36,26 @@ pub struct Plan {
     pub summary_trend_stats: Vec<String>,
     /// Unit of times in the summary: `s`, `ms` or `us`; `None` chooses per value.
     pub summary_time_unit: Option<String>,
+}
+
+/// Nothing to do: no scenario, the built-in metrics, k6's defaults for the rest.
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            target: String::new(),
+            scenarios: Vec::new(),
+            metrics: builtin_metrics(),
+            thresholds: Vec::new(),
+            promises: Vec::new(),
+            tags: BTreeMap::new(),
+            http: HttpSettings::default(),
+            setup: None,
+            teardown: None,
+            min_iteration: Duration::ZERO,
+            summary_trend_stats: Vec::new(),
+            summary_time_unit: None,
+        }
+    }
 }
 
 /// Users doing one thing under one executor.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use engine::meter::{LogLine, Meter};
 use engine::user::UserFactory;
-use model::metric::builtin_metrics;
-use model::plan::{HttpSettings, Plan};
+use model::plan::Plan;
 use rquickjs::{Ctx, Object, Value};
 use serde_json::Value as Json;
 
@@ -153,20 +152,7 @@ fn possible(
 
 /// A plan for the one run of the init code: nothing but the metrics that every run has.
 fn trial_plan(target: &str) -> Plan {
-    Plan {
-        target: target.to_owned(),
-        scenarios: Vec::new(),
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
-        promises: Vec::new(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: std::time::Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
-    }
+    Plan { target: target.to_owned(), ..Plan::default() }
 }
 
 /// Runs the init code and reads what it exports.

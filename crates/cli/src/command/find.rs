@@ -202,20 +202,7 @@ pub(crate) fn scenario(exec: &str, max_vus: u32) -> Scenario {
 
 /// A plan for one scenario without a script.
 pub(crate) fn plan(target: &str, promises: &[Promise], scenario: Scenario, http: HttpSettings) -> Plan {
-    Plan {
-        target: target.to_owned(),
-        scenarios: vec![scenario],
-        metrics: model::metric::builtin_metrics(),
-        thresholds: Vec::new(),
-        promises: promises.to_vec(),
-        tags: Default::default(),
-        http,
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
-    }
+    Plan { target: target.to_owned(), scenarios: vec![scenario], promises: promises.to_vec(), http, ..Plan::default() }
 }
 
 /// The promises of `find` when nothing else is said.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::metric::{Contains, Metric, MetricType, builtin_metrics};
-use model::plan::{HttpSettings, Plan, Threshold};
+use model::plan::{Plan, Threshold};
 use model::window::{ENDPOINTS_MAX, OTHER};
 
 use super::*;
@@ -15,7 +15,6 @@ fn plan() -> Plan {
     metrics.push(Metric::new("mine", MetricType::Counter, Contains::Default));
     Plan {
         target: String::new(),
-        scenarios: Vec::new(),
         metrics,
         thresholds: vec![Threshold {
             selector: "http_req_duration{status:200}".parse().unwrap(),
@@ -29,12 +28,7 @@ fn plan() -> Plan {
             "http_req_duration{name:a}: max<5".parse().unwrap(),
         ],
         tags: BTreeMap::from([("run".to_owned(), "7".to_owned())]),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
+        ..Plan::default()
     }
 }
 

@@ -1,13 +1,12 @@
 //! Against a server that does what servers should not: real sockets, one scripted connection after the other.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use model::metric::{MetricId, builtin_metrics};
+use model::metric::MetricId;
 use model::plan::Plan;
 use model::summary::Total;
 use model::window::Window;
@@ -101,17 +100,9 @@ struct World {
 pub(super) fn plan(http: HttpSettings) -> Arc<Plan> {
     Arc::new(Plan {
         target: String::new(),
-        scenarios: Vec::new(),
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
         promises: vec!["http_req_duration: p(90)<500".parse().unwrap()],
-        tags: BTreeMap::new(),
         http,
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
+        ..Plan::default()
     })
 }
 

@@ -5,8 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use model::expression::Selector;
-use model::metric::builtin_metrics;
-use model::plan::{HttpSettings, Stage, Threshold};
+use model::plan::{Stage, Threshold};
 use model::summary::{Summary, Total};
 use model::window::Window;
 use tokio::task::LocalSet;
@@ -113,20 +112,7 @@ fn scenario(executor: Executor) -> Scenario {
 }
 
 fn plan(scenarios: Vec<Scenario>) -> Plan {
-    Plan {
-        target: String::new(),
-        scenarios,
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
-        promises: Vec::new(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
-    }
+    Plan { target: String::new(), scenarios, ..Plan::default() }
 }
 
 /// What came of a run.

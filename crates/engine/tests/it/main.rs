@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Control, EndReason, Ended, Event, Options, StartError, Stop, start, url_users};
-use model::metric::builtin_metrics;
-use model::plan::{Executor, HttpSettings, Plan, Scenario};
+use model::plan::{Executor, Plan, Scenario};
 use model::summary::Total;
 use model::window::Window;
 
@@ -25,16 +24,8 @@ fn plan(executor: Executor) -> Plan {
             env: BTreeMap::new(),
             tags: BTreeMap::new(),
         }],
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
         promises: vec!["http_req_failed: rate<0.01".parse().unwrap()],
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
+        ..Plan::default()
     }
 }
 

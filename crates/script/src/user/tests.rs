@@ -1,13 +1,9 @@
 //! Many users in one engine under stress: whatever the order in which they go on, wherever they wait and whenever
 //! garbage is collected, each must come to what it comes to alone.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use engine::meter::TagSet;
 use engine::user::{Assignment, Failure, Response, Timings};
-use model::metric::builtin_metrics;
-use model::plan::{HttpSettings, Plan};
+use model::plan::Plan;
 
 use super::*;
 use crate::native::Isolation;
@@ -22,20 +18,7 @@ fn nursery(text: &str, isolation: Isolation) -> ScriptNursery {
     std::fs::write(&path, text).unwrap();
     let loaded = load(&path, LoadSettings { isolation, ..LoadSettings::default() }).map_err(|e| e.to_string()).unwrap();
     let world = loaded.world_of_tests();
-    let plan = Plan {
-        target: String::new(),
-        scenarios: Vec::new(),
-        metrics: builtin_metrics(),
-        thresholds: Vec::new(),
-        promises: Vec::new(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
-    };
+    let plan = Plan { target: String::new(), ..Plan::default() };
     let (pool, meter) = (StackPool::new(world.stack_bytes), Meter::new(Arc::new(plan)));
     ScriptNursery { world, setup_data: SetupData::default(), meter, pool, realm: None }
 }

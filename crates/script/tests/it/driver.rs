@@ -1,7 +1,6 @@
 //! Writes a script, loads it and drives its users with canned answers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use engine::meter::{Meter, TagSet};
 use engine::user::{Answer, Ask, Assignment, Ending, Nursery, Request, Response, Timings, User, UserFactory};
 use http::HeaderMap;
 use model::metric::builtin_metrics;
-use model::plan::{HttpSettings, Plan};
+use model::plan::Plan;
 use model::record::Level;
 use model::summary::Total;
 use script::{Isolation, LoadError, LoadSettings, Loaded, load};
@@ -58,17 +57,8 @@ pub(crate) fn stage_with(text: &str, settings: LoadSettings, change: impl FnOnce
     let loaded = load_text(text, settings).map_err(|error| error.to_string()).unwrap();
     let mut plan = Plan {
         target: "script.js".to_owned(),
-        scenarios: Vec::new(),
         metrics: builtin_metrics().into_iter().chain(loaded.facts.metrics.clone()).collect(),
-        thresholds: Vec::new(),
-        promises: Vec::new(),
-        tags: BTreeMap::new(),
-        http: HttpSettings::default(),
-        setup: None,
-        teardown: None,
-        min_iteration: Duration::ZERO,
-        summary_trend_stats: Vec::new(),
-        summary_time_unit: None,
+        ..Plan::default()
     };
     change(&mut plan);
     let meter = Meter::new(Arc::new(plan));

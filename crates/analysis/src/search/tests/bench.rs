@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-use model::plan::{HttpSettings, Plan};
+use model::plan::Plan;
 use model::record::{RunRecord, StepSpan};
 use model::series::{Point, Role, Series, Subject};
 use model::signal;
@@ -129,13 +129,8 @@ impl Bench {
             metrics: vec![],
             thresholds: vec![],
             promises: vec![promise, "http_req_failed: rate<0.01".parse().unwrap()],
-            tags: std::collections::BTreeMap::new(),
-            http: HttpSettings::default(),
-            setup: None,
-            teardown: None,
-            min_iteration: Duration::ZERO,
             summary_trend_stats: vec![],
-            summary_time_unit: None,
+            ..Plan::default()
         };
         let subject = |id: &str, role| Subject { id: id.into(), role, name: id.into(), pid: Some(1) };
         let subjects = vec![subject("gen", Role::Generator), subject("svc", Role::Service)];
