@@ -1,9 +1,10 @@
-//! Client connections from made-up sockets.
+//! Connections from made-up sockets.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::*;
+use crate::socket::{Family, state};
 
 const SECOND: Moment = Moment(1_000_000_000);
 
@@ -27,16 +28,15 @@ fn info(busy_ms: u64, limited_ms: u64, bytes_acked: u64) -> Info {
 
 #[test]
 fn shares_are_of_the_time_between_two_looks() {
-    let mut clients = Clients::default();
-    clients.advance("svc", &[socket(1, info(500, 0, 10)), socket(2, info(9_000, 0, 0))], &mut Sheet::new(SECOND));
+    let mut connections = Connections::default();
+    connections.advance("svc", &[socket(1, info(500, 0, 10)), socket(2, info(9_000, 0, 0))], &mut Sheet::new(SECOND));
     let mut sheet = Sheet::new(SECOND + Duration::from_secs(2));
     let looked = [socket(1, info(2_500, 500, 1_010)), socket(2, info(9_000, 0, 0)), socket(3, info(7, 0, 5))];
-    clients.advance("svc", &looked, &mut sheet);
+    connections.advance("svc", &looked, &mut sheet);
     // Connection 1 was busy for two of two seconds, connection 2 idle; 3 is new and has no past.
     assert_eq!(sheet.value("svc", signal::SEND_BUSY_SHARE), Some(0.5));
     assert_eq!(sheet.value("svc", signal::RWND_LIMITED_SHARE), Some(0.25));
     assert_eq!(sheet.value("svc", signal::LINK_BYTES_SENT), Some(1_015.0));
-    assert_eq!(sheet.value("svc", signal::CONNECTIONS), Some(3.0));
     assert_eq!(sheet.value("svc", signal::SEND_QUEUE), Some(300.0));
     assert_eq!(sheet.value("svc", signal::RTT_MS), Some(2.0));
     assert_eq!(sheet.value("svc", signal::RTT_MIN_MS), Some(0.5));
@@ -44,10 +44,10 @@ fn shares_are_of_the_time_between_two_looks() {
 
 #[test]
 fn bytes_of_closed_connections_stay_counted() {
-    let mut clients = Clients::default();
-    clients.advance("svc", &[socket(1, info(0, 0, 100))], &mut Sheet::new(SECOND));
+    let mut connections = Connections::default();
+    connections.advance("svc", &[socket(1, info(0, 0, 100))], &mut Sheet::new(SECOND));
     let mut sheet = Sheet::new(SECOND + Duration::from_secs(1));
-    clients.advance("svc", &[], &mut sheet);
+    connections.advance("svc", &[], &mut sheet);
     assert_eq!(sheet.value("svc", signal::LINK_BYTES_SENT), Some(100.0));
     assert_eq!(sheet.value("svc", signal::SEND_BUSY_SHARE), None);
 }
