@@ -89,10 +89,10 @@ signals! {
 
     // Its connections with the other side, seen by sock_diag: of the service those with its clients, of the generator
     // those with the target.
-    SEND_BUSY_SHARE = "tcp.busy", "share", Gauge, "share of time its connections had unacknowledged or unsent data";
+    SEND_BUSY_SHARE = "tcp.busy", "share", Gauge, "share of time its connections in use had unacknowledged or unsent data";
     SEND_QUEUE = "tcp.send_queue", "bytes", Gauge, "bytes unsent or unacknowledged towards the other side, all connections";
-    RTT_MS = "tcp.rtt", "ms", Gauge, "smoothed round trip to the other side, median of connections";
-    RTT_MIN_MS = "tcp.rtt.min", "ms", Gauge, "least round trip to the other side, median of connections";
+    RTT_MS = "tcp.rtt", "ms", Gauge, "smoothed round trip to the other side, median of connections in use";
+    RTT_MIN_MS = "tcp.rtt.min", "ms", Gauge, "least round trip to the other side, median of connections in use";
     RWND_LIMITED_SHARE = "tcp.rwnd_limited", "share", Gauge, "share of the sending time in which the reader was too slow";
     LINK_BYTES_SENT = "net.bytes.sent", "bytes", Counter, "bytes acknowledged by the other side";
     DB_SOCKETS = "db.sockets", "connections", Gauge, "established connections from the service to its database";

@@ -18,15 +18,22 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Takes in the connections that there are now and writes down what became of those that were known.
+    /// Takes in the connections that there are now and writes down what became of those that were known. Those that lie
+    /// idle, such as those of users who left, say nothing about the way: their round trip is an old one.
     pub(crate) fn advance(&mut self, subject: &str, sockets: &[Socket], sheet: &mut Sheet) {
         let elapsed_us = self.looked.map(|looked| sheet.at().since(looked).as_micros() as f64);
         let mut before = std::mem::take(&mut self.known);
         let (mut busy_us, mut limited_us, mut timed) = (0, 0, 0_u32);
+        let mut in_use = Vec::new();
         for socket in sockets {
             let Some(info) = socket.info else { continue };
             let known = before.remove(&socket.cookie);
-            if let Some(known) = known {
+            // The clock of busy times has ticks of milliseconds, which a quick answer may fall between.
+            let rests = |known: &Info| info.busy_us <= known.busy_us && info.bytes_acked == known.bytes_acked;
+            if !known.as_ref().is_some_and(rests) {
+                in_use.push(info);
+            }
+            if let Some(known) = known.filter(|known| !rests(known)) {
                 timed += 1;
                 busy_us += info.busy_us.saturating_sub(known.busy_us);
                 limited_us += info.rwnd_limited_us.saturating_sub(known.rwnd_limited_us);
@@ -37,7 +44,6 @@ impl Connections {
         }
         self.looked = Some(sheet.at());
 
-        let infos = || sockets.iter().filter_map(|socket| socket.info);
         let milliseconds = |us: u32| f64::from(us) / 1e3;
         sheet.put(
             subject,
@@ -45,16 +51,17 @@ impl Connections {
             sockets.iter().map(|socket| u64::from(socket.send_queue)).sum::<u64>() as f64,
         );
         sheet.put(subject, signal::LINK_BYTES_SENT, self.bytes_sent as f64);
-        sheet.put_some(subject, signal::RTT_MS, median(infos().map(|info| info.rtt_us)).map(milliseconds));
+        let rtts = in_use.iter().map(|info| info.rtt_us);
+        sheet.put_some(subject, signal::RTT_MS, median(rtts).map(milliseconds));
         sheet.put_some(
             subject,
             signal::RTT_MIN_MS,
-            median(infos().filter_map(|info| info.rtt_min_us)).map(milliseconds),
+            median(in_use.iter().filter_map(|info| info.rtt_min_us)).map(milliseconds),
         );
-        if let Some(elapsed_us) = elapsed_us.filter(|elapsed_us| timed > 0 && *elapsed_us > 0.0) {
-            let busy = busy_us as f64 / (f64::from(timed) * elapsed_us);
+        if let Some(elapsed_us) = elapsed_us.filter(|elapsed_us| !sockets.is_empty() && *elapsed_us > 0.0) {
+            let busy = busy_us as f64 / (f64::from(timed.max(1)) * elapsed_us);
             sheet.put(subject, signal::SEND_BUSY_SHARE, busy.min(1.0));
-            let limited = if busy_us > 0 { limited_us as f64 / busy_us as f64 } else { 0.0 };
+            let limited = limited_us as f64 / busy_us.max(1) as f64;
             sheet.put(subject, signal::RWND_LIMITED_SHARE, limited.min(1.0));
         }
     }

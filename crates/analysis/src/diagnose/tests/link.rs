@@ -175,3 +175,18 @@ fn slow_readers_are_not_net_link() {
     assert_ne!(diagnosis.bottleneck.id, "net.link");
     assert!(ruled_out(&diagnosis, "net.link").contains("too slow 90 % of the sending time"));
 }
+
+#[test]
+fn an_undecided_search_is_diagnosed_where_the_promise_broke() {
+    // What held is far below, on a machine that others kept busy meanwhile.
+    let held = connected(compute(256, 4_312.0, (0.13, 0.5), (0.21, 0.7), 1.6), 4_312.0, &Ends { rtt_ms: 57.0, ..SLOW });
+    let mut record = record(&[alone(), remote(724, 4_290.0, &FULL).silent(105), held]);
+    record.plan.as_mut().unwrap().target = FAR.to_owned();
+    let search = crate::search::Search::new(crate::search::Settings::default());
+    let verdict = crate::verdict(&record, &search, std::time::Duration::from_secs(60));
+    assert_eq!(verdict.capacity.state, model::verdict::CapacityState::Undecided, "{:?}", verdict.capacity);
+    assert_eq!(verdict.bottleneck.id, "net.link", "{verdict:#?}");
+    let silent = verdict.bottleneck.evidence.iter().find(|proof| proof.signal == "users.unanswered").unwrap();
+    assert!((silent.value - 105.0).abs() < 2.0, "{silent:?}");
+    assert!(verdict.caveats.iter().any(|caveat| caveat.starts_with("about 105 of 724 users got no answer")));
+}

@@ -31,15 +31,32 @@ fn shares_are_of_the_time_between_two_looks() {
     let mut connections = Connections::default();
     connections.advance("svc", &[socket(1, info(500, 0, 10)), socket(2, info(9_000, 0, 0))], &mut Sheet::new(SECOND));
     let mut sheet = Sheet::new(SECOND + Duration::from_secs(2));
-    let looked = [socket(1, info(2_500, 500, 1_010)), socket(2, info(9_000, 0, 0)), socket(3, info(7, 0, 5))];
+    let looked = [socket(1, info(2_000, 375, 1_010)), socket(2, info(9_000, 0, 0)), socket(3, info(7, 0, 5))];
     connections.advance("svc", &looked, &mut sheet);
-    // Connection 1 was busy for two of two seconds, connection 2 idle; 3 is new and has no past.
-    assert_eq!(sheet.value("svc", signal::SEND_BUSY_SHARE), Some(0.5));
+    // Connection 1 was busy for one and a half of two seconds, connection 2 idle; 3 is new and has no past.
+    assert_eq!(sheet.value("svc", signal::SEND_BUSY_SHARE), Some(0.75));
     assert_eq!(sheet.value("svc", signal::RWND_LIMITED_SHARE), Some(0.25));
     assert_eq!(sheet.value("svc", signal::LINK_BYTES_SENT), Some(1_015.0));
     assert_eq!(sheet.value("svc", signal::SEND_QUEUE), Some(300.0));
     assert_eq!(sheet.value("svc", signal::RTT_MS), Some(2.0));
     assert_eq!(sheet.value("svc", signal::RTT_MIN_MS), Some(0.5));
+}
+
+#[test]
+fn connections_that_lie_idle_say_nothing_of_the_way() {
+    let behind_a_queue = |busy_ms| Info { rtt_us: 130_000, rtt_min_us: Some(74_000), ..info(busy_ms, 0, 0) };
+    let idle = [socket(1, behind_a_queue(9_000)), socket(2, behind_a_queue(8_000))];
+    let mut connections = Connections::default();
+    connections.advance("gen", &[idle[0], idle[1], socket(3, info(100, 0, 0))], &mut Sheet::new(SECOND));
+    let mut sheet = Sheet::new(SECOND + Duration::from_secs(1));
+    connections.advance("gen", &[idle[0], idle[1], socket(3, info(1_000, 0, 0))], &mut sheet);
+    assert_eq!(sheet.value("gen", signal::RTT_MS), Some(2.0));
+    assert_eq!(sheet.value("gen", signal::RTT_MIN_MS), Some(0.5));
+    assert_eq!(sheet.value("gen", signal::SEND_BUSY_SHARE), Some(0.9));
+    let mut sheet = Sheet::new(SECOND + Duration::from_secs(2));
+    connections.advance("gen", &idle, &mut sheet);
+    assert_eq!(sheet.value("gen", signal::RTT_MS), None, "what is old is not reported again");
+    assert_eq!(sheet.value("gen", signal::SEND_BUSY_SHARE), Some(0.0));
 }
 
 #[test]
