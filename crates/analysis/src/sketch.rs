@@ -79,9 +79,10 @@ impl Level {
         self
     }
 
-    /// So many of the users get no answer at all.
+    /// So many of the users get no answer at all; the others get them all, one after the other.
     pub(crate) fn silent(mut self, users: u64) -> Self {
         self.silent = users;
+        self.latency_ms = (self.users - users) as f64 / self.rate * 1e3;
         self
     }
 
