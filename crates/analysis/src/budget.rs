@@ -97,25 +97,22 @@ fn measured(scene: &Scene<'_>, rate: f64, parts: &mut BTreeMap<String, f64>) {
     add(DATABASE, working.map(per_request_ms));
     let held = scene.pool.usage.or(scene.sessions.map(|sessions| sessions.held()));
     add(HELD, held.zip(working).map(|(held, working)| held - working).filter(|idle| *idle > 0.2).map(per_request_ms));
-    if let (Some(rtt), Some(least)) = (scene.link.rtt_ms, scene.link.rtt_min_ms)
-        && is_link_queued(scene)
-    {
-        add(LINK, Some((rtt - least).min(step.latency_ms.avg)));
+    if let Some(wait) = scene.link_wait_ms() {
+        // An acknowledgement rides on the answer, so the round trip holds what is accounted for above, too.
+        let explained: f64 = parts.values().sum();
+        let link = wait.min(step.wait_ms() - explained).max(0.0);
+        parts.insert(LINK.to_owned(), link);
     }
-}
-
-/// Whether bytes wait to be sent, so that a long round trip is a queue and not a delayed acknowledgement.
-pub(crate) fn is_link_queued(scene: &Scene<'_>) -> bool {
-    let link = &scene.link;
-    let queued = link.queued_bytes.is_some_and(|bytes| bytes > 1500.0);
-    let inflated = matches!((link.rtt_ms, link.rtt_min_ms), (Some(rtt), Some(least)) if rtt > 5.0 * least && rtt > 2.0);
-    queued && inflated && link.busy.is_some_and(|busy| busy >= 0.5)
 }
 
 /// The part in front of the full station, if there is one.
 fn full_station(scene: &Scene<'_>) -> &'static str {
     if is_pool_full_from_outside(scene) {
         return POOL_WAIT;
+    }
+    if scene.link_wait_ms().is_some() && scene.link.is_losing() {
+        // The time until a lost packet is sent again is no part of any round trip.
+        return LINK;
     }
     match owner(scene) {
         Owner::Service => SERVICE_QUEUE,

@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
                 users: span.users,
                 rate_per_s: scene.step.rate_per_s,
                 db_sockets: scene.db_sockets,
-                bytes_per_s: scene.link.bytes_per_s,
+                bytes_per_s: scene.link.bytes_per_s(),
             }
         });
         Self {

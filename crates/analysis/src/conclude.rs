@@ -115,7 +115,12 @@ fn worth_diagnosing(record: &RunRecord, capacity: &Capacity) -> Vec<StepSpan> {
             add(measured().next_back());
         }
         CapacityState::AtLeast => add(measured().rfind(|span| span.users >= capacity.users)),
-        CapacityState::Found | CapacityState::Undecided => {}
+        // Without a line that was confirmed, the wall is where the promise was first seen broken, not what held last.
+        CapacityState::Undecided => {
+            let beyond = measured().filter(|span| span.users > capacity.users && span.phase != Phase::Return);
+            add(beyond.min_by_key(|span| (span.users, std::cmp::Reverse(span.whole.from))));
+        }
+        CapacityState::Found => {}
     }
     add(last_of(Phase::Confirm));
     add(last_of(Phase::Over));

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use model::finding::{Bottleneck, Certainty, Diagnosis, Lever, RuledOut};
+use model::finding::{Bottleneck, Certainty, Diagnosis, Evidence, Lever, RuledOut};
 use model::record::{RunRecord, StepSpan};
 use model::unit::Interval;
 use model::verdict::Phase;
@@ -13,7 +13,7 @@ use crate::budget::UNEXPLAINED;
 use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
-use crate::rule::{Judged, Kind, OWNS, RULES, Scored, score};
+use crate::rule::{Judged, Kind, OWNS, RULES, Scored, measured, score};
 use crate::station::next;
 
 /// Diagnoses `step`, compared with `baseline` if there is one. Never fails: with nothing to go by it says so.
@@ -41,7 +41,7 @@ pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>
         levers,
         time_budget_ms: case.budget.parts.clone(),
         caveats: caveats(&case, &winner),
-        bottleneck: bottleneck(winner.scored, ruled_out),
+        bottleneck: bottleneck(winner.scored, ruled_out, unanswered(&case)),
     }
 }
 
@@ -105,8 +105,15 @@ fn why_not(winner: &Scored, other: &Scored) -> String {
     }
 }
 
-fn bottleneck(scored: Scored, ruled_out: Vec<RuledOut>) -> Bottleneck {
+/// Users that no response time speaks of: evidence whatever the bottleneck is.
+fn unanswered(case: &Case<'_>) -> Option<Evidence> {
+    let users = case.here.step.unanswered?;
+    Some(measured("users.unanswered", users, "users", "got no answer for longer than the step"))
+}
+
+fn bottleneck(mut scored: Scored, ruled_out: Vec<RuledOut>, unanswered: Option<Evidence>) -> Bottleneck {
     let certainty = scored.certainty();
+    scored.candidate.evidence.extend(unanswered);
     Bottleneck {
         id: scored.rule.id.to_owned(),
         subject: scored.candidate.subject,

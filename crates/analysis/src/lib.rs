@@ -12,6 +12,7 @@ mod budget;
 mod case;
 mod conclude;
 mod lever;
+mod link;
 mod owner;
 mod phrase;
 mod queue;

@@ -32,6 +32,12 @@ impl<'a> Reader<'a> {
         self.record.series(subject, signal.name)?.max(self.interval)
     }
 
+    /// Least reading of a gauge in the whole record.
+    pub(crate) fn least_ever(&self, subject: &str, signal: Signal) -> Option<f64> {
+        let points = &self.record.series(subject, signal.name)?.points;
+        points.iter().map(|point| point.value).reduce(f64::min)
+    }
+
     /// Growth of a counter per second.
     pub(crate) fn rate(&self, subject: &str, signal: Signal) -> Option<f64> {
         self.record.series(subject, signal.name)?.rate(self.interval)

@@ -162,7 +162,7 @@ fn machine(value: f64, says: impl Into<String>) -> Evidence {
 }
 
 /// An evidence line about something the engine measured.
-fn measured(name: &str, value: f64, unit: &str, says: impl Into<String>) -> Evidence {
+pub(crate) fn measured(name: &str, value: f64, unit: &str, says: impl Into<String>) -> Evidence {
     let (signal, unit, source) = (name.to_owned(), unit.to_owned(), "engine".to_owned());
     Evidence { signal, value, unit, source, says: says.into() }
 }

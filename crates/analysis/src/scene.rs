@@ -5,6 +5,7 @@ use model::record::{RunRecord, StepSpan};
 use model::series::Role;
 use model::signal::{self, Signal};
 
+use crate::link::Link;
 use crate::read::Reader;
 use crate::step::{self, StepFacts};
 
@@ -73,18 +74,6 @@ pub(crate) struct Listen {
     pub(crate) queue_max: Option<f64>,
     pub(crate) backlog: Option<f64>,
     pub(crate) overflows_per_s: Option<f64>,
-}
-
-/// The connections between clients and service, as the service's side sees them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Link {
-    pub(crate) busy: Option<f64>,
-    pub(crate) queued_bytes: Option<f64>,
-    pub(crate) rtt_ms: Option<f64>,
-    pub(crate) rtt_min_ms: Option<f64>,
-    pub(crate) reader_limited: Option<f64>,
-    pub(crate) bytes_per_s: Option<f64>,
-    pub(crate) retransmitted: Option<f64>,
 }
 
 /// The connection pool, from the service's own metrics.
@@ -184,7 +173,6 @@ impl<'a> Scene<'a> {
         let rate = |signal| reader.rate(anybody(signal), signal);
         let windows: Vec<_> = step::within(&record.windows, span.measured);
         let generator_id = reader.subject(Role::Generator).map_or("", |subject| subject.id.as_str());
-        let sent = rate(signal::SEGMENTS_OUT).filter(|sent| *sent > 0.0);
         Self {
             record,
             step: step::measure(record, span),
@@ -203,15 +191,7 @@ impl<'a> Scene<'a> {
                 backlog: gauge(signal::LISTEN_BACKLOG),
                 overflows_per_s: rate(signal::LISTEN_OVERFLOWS),
             },
-            link: Link {
-                busy: gauge(signal::SEND_BUSY_SHARE),
-                queued_bytes: gauge(signal::SEND_QUEUE),
-                rtt_ms: gauge(signal::RTT_MS),
-                rtt_min_ms: gauge(signal::RTT_MIN_MS),
-                reader_limited: gauge(signal::RWND_LIMITED_SHARE),
-                bytes_per_s: rate(signal::LINK_BYTES_SENT),
-                retransmitted: sent.and_then(|sent| Some(rate(signal::SEGMENTS_RETRANSMITTED)? / sent)),
-            },
+            link: Link::read(record, reader, &windows),
             pool: Pool {
                 max: gauge(signal::POOL_MAX),
                 used: gauge(signal::POOL_USED),
@@ -230,6 +210,11 @@ impl<'a> Scene<'a> {
     /// Requests per second; `None` if there were none.
     pub(crate) fn rate(&self) -> Option<f64> {
         Some(self.step.rate_per_s).filter(|rate| *rate > 0.0)
+    }
+
+    /// Milliseconds of a request that packets queue in front of a full link.
+    pub(crate) fn link_wait_ms(&self) -> Option<f64> {
+        self.link.wait_ms(self.rate()?)
     }
 
     /// Cores that a party may use: its own limit, else the machine.

@@ -25,6 +25,7 @@ pub(crate) struct Level {
     opened_per_s: f64,
     connecting_ms: f64,
     in_flight: Option<f64>,
+    silent: u64,
     late_ms: f64,
     unread: Option<f64>,
     readings: Vec<(&'static str, Signal, f64)>,
@@ -43,6 +44,7 @@ impl Level {
             opened_per_s: 0.0,
             connecting_ms: 0.0,
             in_flight: None,
+            silent: 0,
             late_ms: 0.1,
             unread: None,
             readings: Vec::new(),
@@ -50,9 +52,15 @@ impl Level {
     }
 
     /// A gauge's value, or a counter's growth per second; replaces what was said before.
-    pub(crate) fn see(mut self, subject: &'static str, signal: Signal, value: f64) -> Self {
+    pub(crate) fn see(self, subject: &'static str, signal: Signal, value: f64) -> Self {
+        let mut level = self.unsee(subject, signal);
+        level.readings.push((subject, signal, value));
+        level
+    }
+
+    /// Takes back what was seen.
+    pub(crate) fn unsee(mut self, subject: &'static str, signal: Signal) -> Self {
         self.readings.retain(|(whose, known, _)| (*whose, known.name) != (subject, signal.name));
-        self.readings.push((subject, signal, value));
         self
     }
 
@@ -68,6 +76,13 @@ impl Level {
 
     pub(crate) fn in_flight(mut self, in_flight: f64) -> Self {
         self.in_flight = Some(in_flight);
+        self
+    }
+
+    /// So many of the users get no answer at all; the others get them all, one after the other.
+    pub(crate) fn silent(mut self, users: u64) -> Self {
+        self.silent = users;
+        self.latency_ms = (self.users - users) as f64 / self.rate * 1e3;
         self
     }
 
@@ -141,10 +156,10 @@ fn window(level: &Level, second: u64) -> Window {
     window.interval = Interval::new(moment(second), moment(second + 1));
     window.users = u32::try_from(level.users).expect("few users");
     window.active_mean = level.users as f64;
-    window.in_flight_mean = level.in_flight.unwrap_or(level.rate * level.latency_ms / 1e3);
+    window.in_flight_mean = level.in_flight.unwrap_or(level.rate * level.latency_ms / 1e3 + level.silent as f64);
     window.iterations = count;
     for _ in 0..count {
-        window.iteration_duration.record_ms(level.users as f64 / level.rate * 1e3);
+        window.iteration_duration.record_ms((level.users - level.silent) as f64 / level.rate * 1e3);
     }
     (0..100).for_each(|_| window.late.record_ms(level.late_ms));
     if failed > 0 {

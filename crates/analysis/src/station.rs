@@ -56,6 +56,10 @@ pub(crate) fn stations(scene: &Scene<'_>, light: Option<&Scene<'_>>) -> Vec<Stat
     // A use that is shorter under load than without is no queue's doing: the light step served other requests.
     let in_use = use_now.map(|now| light_use.map_or(now, |light| light.min(now)) * rate);
     add("db.pool", &pool_name(scene), scene.pool_size(), in_use);
+    if scene.link_wait_ms().is_some() {
+        let subject = "the link to the users".to_owned();
+        stations.push(Station { id: "net.link", subject, rate_per_s: rate, busy: 1.0 });
+    }
     stations.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     stations
 }

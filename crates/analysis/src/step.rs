@@ -63,8 +63,11 @@ pub struct StepFacts {
     pub promise: Judgement,
     /// Whether requests piled up during the step: more load than the service takes, whatever the response times say.
     pub overload: bool,
-    /// N / (X · (R + Z)) over iterations; `None` if the step is too short to say. Away from 1 the measurement is wrong.
-    pub little: Option<f64>,
+    /// Users that got no answer for longer than the step; `None` if there are hardly any or the step is too short to say.
+    /// They are in no response time.
+    pub unanswered: Option<f64>,
+    /// Requests under way that those that ended account for: never more than there were, or the measurement is wrong.
+    pub answered: f64,
     /// How the generator fared.
     pub generator: GeneratorHealth,
     /// Why the gate is red, in words; empty if it is green.
@@ -78,10 +81,11 @@ pub fn measure(record: &RunRecord, span: &StepSpan) -> StepFacts {
     let windows = within(&record.windows, span.measured);
     let promises = record.plan.as_ref().map_or(&[][..], |plan| &plan.promises);
     let mut facts = sum_up(&windows, span);
-    facts.promises = promise::judge_all(promises, &windows);
-    facts.promise = promise::together(&facts.promises);
     facts.overload = steady::overload(&windows);
-    facts.little = steady::little(&facts);
+    let accounts = steady::accounts(&windows, &facts);
+    (facts.answered, facts.unanswered) = (accounts.answered, accounts.unanswered);
+    facts.promises = promise::judge_all(promises, &windows, &facts);
+    facts.promise = promise::together(&facts.promises);
     gate::judge(record, &windows, &mut facts);
     steady::distrust(&windows, &mut facts);
     facts.caveats.extend(promise::caveats(promises, &facts.promises));
@@ -116,6 +120,12 @@ impl StepFacts {
     /// The share of requests that failed.
     pub fn failed_share(&self) -> f64 {
         if self.requests.finished == 0 { 0.0 } else { self.requests.failed as f64 / self.requests.finished as f64 }
+    }
+
+    /// The share of users that got no answer for longer than the step.
+    pub fn unanswered_share(&self) -> f64 {
+        let users = self.active_mean.min(self.span.users as f64).max(1e-9);
+        self.unanswered.map_or(0.0, |unanswered| (unanswered / users).min(1.0))
     }
 
     /// Mean response time plus the wait for a connection: all that a user waits for one request, in milliseconds.
@@ -205,7 +215,8 @@ fn sum_up(windows: &[&Window], span: &StepSpan) -> StepFacts {
         promises: Vec::new(),
         promise: Judgement::Undecided,
         overload: false,
-        little: None,
+        unanswered: None,
+        answered: 0.0,
         generator: GeneratorHealth { cpu_cores: 0.0, late_ms_p99: 0.0, gate: Gate::Green },
         gate_because: Vec::new(),
         caveats: Vec::new(),

@@ -35,7 +35,7 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 #[command(args_override_self = true)]
 pub struct LaptopArgs {
-    /// Where to listen; port 0 takes a free one
+    /// Where to listen; port 0 takes a free one. Behind a link only the port counts
     #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))]
     pub listen: SocketAddr,
     /// Most database connections

@@ -33,6 +33,7 @@ use crate::stop::Ending;
 /// Runs the program with the given arguments, the program's name first, and says how the process should end:
 /// 0 after a graceful stop, 1 for an error, 2 for a mistake on the command line, 128 + signal after a second signal.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    os::take_own_name();
     let typed = match Typed::try_parse_from(arguments) {
         Ok(typed) => typed,
         Err(error) => return out::usage(&error),

@@ -1,23 +1,28 @@
 //! An emulated link: the service lives in a network namespace of its own, joined to the caller's by a veth pair whose
-//! ends are shaped to the rate asked for. This kernel family need not have `netem`, so the delay is added by the relay
-//! on the caller's side. Must never touch an interface, namespace or address that the lab did not make.
+//! ends are shaped to the rate asked for. This kernel family need not have `netem`, so the delay is added by a relay in
+//! front of the service, inside its namespace: the caller's own connections cross the link. Must never touch an
+//! interface, namespace or address that the lab did not make.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
 use crate::args::LaptopArgs;
 use crate::janitor::{Janitor, Leftover};
 use crate::laptop::ReadyLine;
 use crate::rate::LinkShape;
+use crate::relay::RelayReady;
 use crate::stop::{Ending, StopSignals};
-use crate::{os, out, relay};
+use crate::{duration, os, out};
 
 mod subnet;
 
@@ -98,34 +103,26 @@ impl Link {
     }
 }
 
-/// Starts the service at the far end, the relay at the near end, and waits for a stop.
+/// Starts the service at the far end, with the relay in front of it if there is a delay, and waits for a stop.
 fn serve(arguments: &LaptopArgs, shape: LinkShape, link: &Link) -> anyhow::Result<Ending> {
-    let (mut service, ready) = start_inside(link, arguments.listen.port())?;
-    let far = far_address(&ready)?;
+    let door = SocketAddr::from((link.far_address, arguments.listen.port()));
+    // Behind a relay the service itself is reached from its own namespace only.
+    let own = if shape.delay.is_zero() { door } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) };
+    let (service, ready) = start_service(link, own)?;
+    let (relay, url) = if shape.delay.is_zero() {
+        (None, ready.url.clone())
+    } else {
+        let (relay, listen) = start_relay(link, door, &ready, shape.delay)?;
+        (Some(relay), format!("http://{listen}"))
+    };
     let service_pid = service.id();
+    let (service_end, relay_end) = (end_of(service), relay.map(end_of));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (ended, service_end) = oneshot::channel();
-    std::thread::spawn(move || {
-        let _ = ended.send(service.wait());
-    });
     let outcome = runtime.block_on(async {
         let signals = StopSignals::listen()?;
-        let relayed = if shape.delay.is_zero() { None } else { Some(relay::listen(arguments.listen)?) };
-        let near = match &relayed {
-            Some(listener) => listener.local_addr().context("could not learn the address that the relay listens on")?,
-            None => far,
-        };
-        if let Some(listener) = relayed {
-            tokio::spawn(relay::pass_on(listener, far, shape.delay));
-        }
-        out::json(&ReadyLine {
-            url: format!("http://{near}"),
-            pid: std::process::id(),
-            service_pid: Some(service_pid),
-            netns: Some(link.namespace.clone()),
-            ..ready
-        })?;
-        until_ended(service_pid, service_end, signals).await
+        let netns = Some(link.namespace.clone());
+        out::json(&ReadyLine { url, pid: std::process::id(), service_pid: Some(service_pid), netns, ..ready })?;
+        until_ended(service_pid, service_end, relay_end, signals).await
     });
     if outcome.is_err() {
         signal(service_pid, Signal::TERM);
@@ -133,18 +130,42 @@ fn serve(arguments: &LaptopArgs, shape: LinkShape, link: &Link) -> anyhow::Resul
     outcome
 }
 
-/// Passes stop signals on, since the service has answers to finish, and waits for its end.
+type End = oneshot::Receiver<std::io::Result<ExitStatus>>;
+
+/// Waits for a child on a thread of its own.
+fn end_of(mut child: Child) -> End {
+    let (ended, end) = oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = ended.send(child.wait());
+    });
+    end
+}
+
+/// Passes stop signals on, since the service has answers to finish, and waits for its end. The relay carries these
+/// answers and so outlives the service: the janitor ends it with the namespace.
 async fn until_ended(
     service_pid: u32,
-    mut service_end: oneshot::Receiver<std::io::Result<ExitStatus>>,
+    mut service_end: End,
+    relay_end: Option<End>,
     mut signals: StopSignals,
 ) -> anyhow::Result<Ending> {
     let mut ending = None;
+    let mut relay_end = relay_end;
+    let mut relay_ended = std::pin::pin!(async move {
+        match &mut relay_end {
+            Some(end) => end.await,
+            None => std::future::pending().await,
+        }
+    });
     loop {
         tokio::select! {
             status = &mut service_end => {
                 let status = status.context("could not wait for the service behind the link")??;
                 return ending.ok_or_else(|| anyhow!("the service behind the link ended by itself ({status})"));
+            }
+            status = &mut relay_ended => {
+                let status = status.context("could not wait for the relay in front of the service")??;
+                bail!("the relay in front of the service ended by itself ({status})");
             }
             stop = signals.next() => {
                 signal(service_pid, Signal::TERM);
@@ -154,39 +175,43 @@ async fn until_ended(
     }
 }
 
-/// The same program with the same arguments, inside the namespace.
-fn start_inside(link: &Link, port: u16) -> anyhow::Result<(Child, ReadyLine)> {
+/// The same program with the same arguments, inside the namespace, listening at `own`.
+fn start_service(link: &Link, own: SocketAddr) -> anyhow::Result<(Child, ReadyLine)> {
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    arguments.extend(["--inside-link".into(), own.to_string().into()]);
+    start_inside(link, "the service behind the link", &arguments)
+}
+
+/// The relay, inside the namespace: the connections of the caller cross the link and end at it.
+fn start_relay(link: &Link, door: SocketAddr, to: &ReadyLine, delay: Duration) -> anyhow::Result<(Child, SocketAddr)> {
+    let to = to.url.strip_prefix("http://").unwrap_or_default();
+    let delay = duration::show(delay);
+    let arguments = ["relay", "--listen", &door.to_string(), "--to", to, "--delay", &delay].map(OsString::from);
+    let (relay, ready) = start_inside::<RelayReady>(link, "the relay in front of the service", &arguments)?;
+    Ok((relay, ready.listen))
+}
+
+/// This program inside the namespace, once it has said that it is ready.
+fn start_inside<R: DeserializeOwned>(link: &Link, what: &str, arguments: &[OsString]) -> anyhow::Result<(Child, R)> {
     let path = format!("/run/netns/{}", link.namespace);
     let namespace = File::open(&path).with_context(|| format!("could not open the network namespace {path}"))?;
     let mut command = Command::new("/proc/self/exe");
-    command
-        .arg0("plimsoll-lab")
-        .args(std::env::args_os().skip(1))
-        .arg("--inside-link")
-        .arg(SocketAddr::from((link.far_address, port)).to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .process_group(0);
+    command.arg0("plimsoll-lab").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     os::enter_net_namespace(&mut command, namespace.into());
     os::die_with_me(&mut command, Signal::TERM);
-    let mut service = command.spawn().context("could not start the service behind the link")?;
+    let mut child = command.spawn().with_context(|| format!("could not start {what}"))?;
     let mut line = String::new();
-    if let Some(stdout) = service.stdout.take() {
-        BufReader::new(stdout).read_line(&mut line).context("could not read from the service behind the link")?;
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut line).with_context(|| format!("could not read from {what}"))?;
     }
     match serde_json::from_str(&line) {
-        Ok(ready) => Ok((service, ready)),
+        Ok(ready) => Ok((child, ready)),
         Err(_) => {
-            signal(service.id(), Signal::TERM);
-            let status = service.wait().context("could not wait for the service behind the link")?;
-            bail!("the service behind the link did not start ({status}); it says why above");
+            signal(child.id(), Signal::TERM);
+            let status = child.wait().with_context(|| format!("could not wait for {what}"))?;
+            bail!("{what} did not start ({status}); it says why above");
         }
     }
-}
-
-fn far_address(ready: &ReadyLine) -> anyhow::Result<SocketAddr> {
-    let address = ready.url.strip_prefix("http://").unwrap_or_default();
-    address.parse().with_context(|| format!("the service behind the link listens at '{address}', which is no address"))
 }
 
 fn signal(pid: u32, signal: Signal) {

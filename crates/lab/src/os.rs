@@ -47,6 +47,13 @@ pub(crate) fn thread_cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
+/// Gives the main thread, and so the process, the program's own name: who starts itself again through `/proc/self/exe`
+/// is called `exe` otherwise.
+pub(crate) fn take_own_name() {
+    // It is only a name; without it everything works.
+    let _ = rustix::thread::set_name(c"plimsoll-lab");
+}
+
 /// Leaves SIGINT, SIGTERM and SIGHUP without effect on this process.
 pub(crate) fn ignore_stop_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,11 +28,15 @@ const QUEUE_BYTES: u32 = 4 * 1024 * 1024;
 const CHUNK_BYTES_MIN: usize = 512;
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
-#[derive(Debug, Serialize)]
-struct RelayReady {
-    ready: bool,
-    listen: SocketAddr,
-    pid: u32,
+/// What the relay prints once it listens: one line of JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RelayReady {
+    /// Always true.
+    pub ready: bool,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The process to signal.
+    pub pid: u32,
 }
 
 /// Bytes on their way. Giving up the permit makes room for others.
@@ -62,13 +66,12 @@ pub fn run(arguments: &RelayArgs) -> anyhow::Result<Ending> {
     })
 }
 
-/// A socket for [`pass_on`].
-pub fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     serve::bind(address, BACKLOG).with_context(|| format!("could not listen on {address}"))
 }
 
 /// Relays every connection of the listener; never returns.
-pub async fn pass_on(listener: TcpListener, to: SocketAddr, delay: Duration) {
+async fn pass_on(listener: TcpListener, to: SocketAddr, delay: Duration) {
     loop {
         match listener.accept().await {
             Ok((client, _)) => {

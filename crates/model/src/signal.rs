@@ -82,17 +82,19 @@ signals! {
     LISTEN_DROPS = "net.listen.drops", "events", Counter, "connection attempts dropped at a listening socket";
     SEGMENTS_OUT = "net.segments.out", "segments", Counter, "TCP segments sent";
     SEGMENTS_RETRANSMITTED = "net.segments.retransmitted", "segments", Counter, "TCP segments sent again";
+    SEGMENTS_REPEATED = "net.segments.repeated", "segments", Counter, "TCP segments received that had arrived before: what was lost went the other way";
     SYN_RETRANSMITTED = "net.syn.retransmitted", "segments", Counter, "connection attempts sent again";
     TIME_WAIT = "net.time_wait", "sockets", Gauge, "closed connections that still occupy a local port";
     CONNECTIONS = "connections", "connections", Gauge, "established connections to its listening port";
 
-    // Its sockets, seen by sock_diag.
-    SEND_BUSY_SHARE = "tcp.busy", "share", Gauge, "share of time its client connections had unacknowledged or unsent data";
-    SEND_QUEUE = "tcp.send_queue", "bytes", Gauge, "bytes queued towards clients, all connections";
-    RTT_MS = "tcp.rtt", "ms", Gauge, "smoothed round trip to clients, median of connections";
-    RTT_MIN_MS = "tcp.rtt.min", "ms", Gauge, "least round trip to clients, median of connections";
+    // Its connections with the other side, seen by sock_diag: of the service those with its clients, of the generator
+    // those with the target.
+    SEND_BUSY_SHARE = "tcp.busy", "share", Gauge, "share of time its connections in use had unacknowledged or unsent data";
+    SEND_QUEUE = "tcp.send_queue", "bytes", Gauge, "bytes unsent or unacknowledged towards the other side, all connections";
+    RTT_MS = "tcp.rtt", "ms", Gauge, "smoothed round trip to the other side, median of connections in use";
+    RTT_MIN_MS = "tcp.rtt.min", "ms", Gauge, "least round trip to the other side, median of connections in use";
     RWND_LIMITED_SHARE = "tcp.rwnd_limited", "share", Gauge, "share of the sending time in which the reader was too slow";
-    LINK_BYTES_SENT = "net.bytes.sent", "bytes", Counter, "bytes acknowledged by clients";
+    LINK_BYTES_SENT = "net.bytes.sent", "bytes", Counter, "bytes acknowledged by the other side";
     DB_SOCKETS = "db.sockets", "connections", Gauge, "established connections from the service to its database";
 
     // The generator's own sockets.

@@ -2,6 +2,7 @@
 //! writes readings on a sheet; it never reads a clock and never judges. Postgres and `/metrics` have rooms of their own.
 
 pub(crate) mod clients;
+pub(crate) mod connections;
 pub(crate) mod generator;
 pub(crate) mod group;
 pub(crate) mod host;

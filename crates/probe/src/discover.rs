@@ -1,6 +1,7 @@
 //! One look around before the load: who listens where the load goes, what it is part of, what else was asked to be
 //! watched. Never fails: what cannot be seen becomes a notice that says what would show it.
 
+pub(crate) mod doors;
 pub(crate) mod owner;
 pub(crate) mod peers;
 
@@ -207,7 +208,8 @@ impl Search {
             subject: subject.id.clone(),
             address,
             diag,
-            listener: address.map(Listener::new),
+            // Where it listens is looked for together with everything else.
+            listener: Listener::new(Vec::new()),
             clients: Clients::default(),
             databases: DatabaseSockets::default(),
         });

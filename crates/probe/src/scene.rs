@@ -14,6 +14,7 @@ use crate::collect::host;
 use crate::collect::listener::Listener;
 use crate::collect::namespace::{self, Side};
 use crate::collect::stores::{self, DatabaseSockets};
+use crate::discover::doors;
 use crate::discover::owner::{self, Owner};
 use crate::discover::peers::{self, Peers};
 use crate::files::Files;
@@ -52,11 +53,11 @@ pub(crate) struct Scene {
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) subject: String,
-    /// Where it listens.
+    /// Where the load goes, or where it was found.
     pub(crate) address: Option<SocketAddr>,
     /// Sockets of its network namespace.
     pub(crate) diag: Option<Diag>,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listener: Listener,
     pub(crate) clients: Clients,
     pub(crate) databases: DatabaseSockets,
 }
@@ -164,7 +165,7 @@ impl Scene {
         if let (Some(generator), Some(diag)) = (&mut self.generator, &mut self.diag) {
             generator.sample(diag);
         }
-        if let Some(Service { listener: Some(listener), diag: Some(diag), .. }) = &mut self.service {
+        if let Some(Service { listener, diag: Some(diag), .. }) = &mut self.service {
             listener.sample(diag);
         }
         if turn.is_multiple_of(2) {
@@ -243,10 +244,13 @@ impl Scene {
             namespace::collect(files, id, main, Side::Service, sheet);
         }
         let Some(diag) = &mut service.diag else { return };
-        if let Some((listener, address)) = service.listener.as_mut().zip(service.address) {
-            listener.collect(id, sheet);
-            service.clients.collect(id, address.port(), listener.families(), diag, sheet);
+        if service.listener.is_lost() {
+            // It may not have listened yet, or it listens elsewhere since it was started anew.
+            let doors = doors::of_service(files, diag, service.address, &pids);
+            service.listener = Listener::new(doors);
         }
+        service.listener.collect(id, sheet);
+        service.clients.collect(id, &service.listener, diag, sheet);
         let look = |owned: &mut stores::Owned| {
             let user = pids.first().and_then(|&pid| owner::user(files, pid));
             owned.look(files, &pids, user);

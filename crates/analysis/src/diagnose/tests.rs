@@ -1,6 +1,7 @@
 //! Each rule provoked, and each with the look-alike that must not be taken for it.
 
 mod laptop;
+mod link;
 
 use model::finding::{Certainty, Diagnosis};
 use model::record::RunRecord;
@@ -226,32 +227,6 @@ fn an_overflow_in_front_of_a_stuck_service_is_its_symptom() {
         level.see("svc", LISTEN_OVERFLOWS, 20.0).see("svc", LISTEN_QUEUE_MAX, 9.0).see("svc", LISTEN_BACKLOG, 8.0);
     let diagnosis = check(&[light(), level], "svc.cpu", Certainty::Strong);
     assert!(ruled_out(&diagnosis, "net.accept").contains("something deeper"));
-}
-
-fn linked(users: u64, rtt_ms: f64, queued: f64, busy: f64) -> Level {
-    let level = compute(users, 235.0, (0.02, 0.0), (0.06, 0.0), 0.0);
-    let level = level
-        .see("svc", SEND_BUSY_SHARE, busy)
-        .see("svc", SEND_QUEUE, queued)
-        .see("svc", RTT_MS, rtt_ms)
-        .see("svc", RTT_MIN_MS, 0.005);
-    level.see("svc", RWND_LIMITED_SHARE, 0.0).see("svc", LINK_BYTES_SENT, 4.56e6)
-}
-
-#[test]
-fn net_link_when_the_wire_is_full() {
-    let diagnosis =
-        check(&[light(), linked(5, 20.0, 4e4, 0.9), linked(50, 208.0, 8e5, 0.98)], "net.link", Certainty::Proved);
-    insta::assert_snapshot!(diagnosis.bottleneck.sentence, @"The link carries 4.6 MB/s and not more: 5 users got 235/s, 50 users get 235/s. Of the 213 ms median, 208 ms is packets waiting on the link (0.005 ms without load). The service used 0.06 of a core. A faster link or smaller answers would move the line.");
-    assert_eq!(lever(&diagnosis, "net.reply.size").rate_per_s, Some(470.0));
-    assert!(!lever(&diagnosis, "svc.cores").helps);
-}
-
-#[test]
-fn a_delayed_acknowledgement_is_not_net_link() {
-    let diagnosis = last(&record(&[light(), linked(50, 9.7, 0.0, 0.9)]));
-    assert_ne!(diagnosis.bottleneck.id, "net.link");
-    assert!(ruled_out(&diagnosis, "net.link").contains("0 B were queued"));
 }
 
 #[test]

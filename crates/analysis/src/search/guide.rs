@@ -73,12 +73,13 @@ impl Guide {
     }
 
     /// The users at which the response time is `share` of its limit, by the corrected model; `None` without a promise
-    /// on response times, or if what broke at the upper end is another promise or a queue that only grew.
+    /// on response times, or if what broke at the upper end is another promise, a queue that only grew or users without
+    /// any answer.
     pub(crate) fn estimate(&self, bracket: &Bracket, share: f64) -> Option<f64> {
         let (low, high) = (bracket.low().map_or(1, Seen::users), bracket.high()?.users());
         let high_facts = &bracket.high()?.facts;
         let broken = high_facts.worst()?;
-        if high_facts.overload || !broken.text.starts_with("http_req_duration") {
+        if high_facts.overload || broken.unanswered_share > 0.0 || !broken.text.starts_with("http_req_duration") {
             return None;
         }
         let middle = ((low.max(1) as f64) * high as f64).sqrt();

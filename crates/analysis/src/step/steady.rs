@@ -8,8 +8,10 @@ use super::StepFacts;
 use crate::phrase;
 use crate::stats::trend;
 
-/// Little's law must hold to within this, besides the effect of iterations that reach over the edges.
+/// Requests that ended may account for more than were under way by this share: beyond it something is wrong.
 const LITTLE_TOLERANCE: f64 = 0.03;
+/// Users without an answer are told from this share of all on.
+const UNANSWERED_SHARE: f64 = 0.03;
 /// More users than this share without any answer are an overload, whatever the served ones say.
 const STUCK_SHARE: f64 = 0.3;
 /// As much must leave as enters, to within this share.
@@ -27,47 +29,70 @@ pub(super) fn overload(windows: &[&Window]) -> bool {
     mean >= 2.0 && slope * last.0 > 0.1 * mean && slope > 3.0 * error
 }
 
-/// N / (X · D) with N the iterations under way, X those that end per second and D their mean length (Little 1961).
-/// Only said of steps of at least 20 iteration lengths and 300 iterations, since iterations that reach over the edges
-/// count in N and not in D.
-pub(super) fn little(facts: &StepFacts) -> Option<f64> {
-    let expected = facts.iterations_per_s * facts.iteration_s;
-    let long = facts.seconds >= 20.0 * facts.iteration_s && facts.iterations_per_s * facts.seconds >= 300.0;
-    (long && expected > 0.0).then(|| facts.active_mean / expected)
+/// Whose requests were under way in a step, by Little's law (Little 1961): under way = ended per second × their length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Accounts {
+    /// Requests under way that those that ended in the step account for.
+    pub(super) answered: f64,
+    /// Users whose request neither began nor ended in the step.
+    pub(super) unanswered: Option<f64>,
 }
 
-/// The share of users that got no answer at all: under way, and not accounted for by iterations that ended. They are in
-/// no response time, so the mean and the percentiles of those that were served look fine. `None` if it is small, or if
-/// the step is shorter than five iterations, which leaves as much open.
-pub(super) fn stuck_share(facts: &StepFacts) -> Option<f64> {
-    let served = facts.iterations_per_s * facts.iteration_s;
-    let share = 1.0 - served / facts.active_mean.max(1e-9);
-    let long = facts.seconds >= 5.0 * facts.iteration_s && facts.iterations_per_s > 0.0;
-    (long && facts.active_mean >= 4.0 && share > STUCK_SHARE).then_some(share)
+/// Sorts out whose time the step is made of, in requests under way, that is seconds of requests per second.
+///
+/// A request that ended after t seconds of the step took at most t of it, however long it was: so A = Σ min(length, t) ÷ T
+/// requests are *answered*, and never more than there were. Those under way at the end, begun a = E\[length²] ÷ 2 E\[length]
+/// before it on average (renewal theory), are in no sum yet. So of N under way k = N − A ÷ (1 − a ÷ T) wait for longer than
+/// the step, as long as what is open at the end is a small part: a ≤ T ÷ 5. Less than 3 % of the users and the effect of
+/// the edges (length ÷ T) is not told apart from chance, and a step below five lengths leaves too much open. Where
+/// requests pile up they are older at the end than those that ended were, so nothing is said of k.
+pub(super) fn accounts(windows: &[&Window], facts: &StepFacts) -> Accounts {
+    let begin = windows.first().map_or(0.0, |window| window.interval.from.seconds());
+    let (mut sum, mut squares, mut blocked) = (0.0, 0.0, 0.0);
+    for window in windows {
+        // Somewhere in its second; its middle is right on average.
+        let passed = window.interval.from.seconds() - begin + window.interval.seconds() / 2.0;
+        for (micros, times) in window.requests.duration.buckets() {
+            let (length, times) = ((micros as f64 / 1e6).min(passed), times as f64);
+            sum += times * length;
+            squares += times * length * length;
+        }
+        blocked += (window.requests.blocked_ms_sum / 1e3).min(window.requests.finished as f64 * passed);
+    }
+    let seconds = facts.seconds.max(1e-9);
+    let answered = sum / seconds;
+    let age = if sum > 0.0 { squares / (2.0 * sum) } else { f64::INFINITY };
+    let length = (sum + blocked) / (facts.requests.finished as f64).max(1e-9);
+    let long = !facts.overload && seconds >= 5.0 * length && age <= seconds / 5.0 && facts.active_mean >= 4.0;
+    // More than there should be: users who were to leave after a heavier step and still wait for their last answer.
+    let leaving = (facts.active_mean - facts.span.users as f64).max(0.0);
+    let unanswered = facts.in_flight_mean - (sum + blocked) / seconds / (1.0 - age / seconds) - leaving;
+    let told = UNANSWERED_SHARE * (facts.active_mean - leaving) + facts.in_flight_mean * length / seconds;
+    let unanswered = (long && unanswered > told).then(|| unanswered.min(facts.active_mean));
+    Accounts { answered, unanswered }
 }
 
 /// Takes the judgement back where the measurement contradicts itself, and says so.
 pub(super) fn distrust(windows: &[&Window], facts: &mut StepFacts) {
     let users = phrase::users(facts.span.users);
-    let stuck = stuck_share(facts);
-    if let Some(share) = stuck {
-        facts.overload = true;
+    if let Some(unanswered) = facts.unanswered {
+        facts.overload |= facts.unanswered_share() > STUCK_SHARE;
+        let counts = facts.promises.iter().any(|fact| fact.unanswered_share > 0.0);
         facts.caveats.push(format!(
-            "at {users} {} of the users got no answer during the whole step; they are in no response time",
-            phrase::percent(share)
+            "about {} of {users} got no answer for longer than the step ({:.0} s); they are in no response time{}",
+            phrase::count(unanswered),
+            facts.seconds,
+            if counts { ", but the promise on it counts them as broken" } else { "" }
         ));
     }
-    if let Some(ratio) = facts.little.filter(|_| stuck.is_none()) {
-        let edge = facts.iteration_s / facts.seconds.max(1.0);
-        if (ratio - 1.0).abs() > LITTLE_TOLERANCE + edge {
-            facts.promise = Judgement::Undecided;
-            facts.caveats.push(format!(
-                "Little's law does not hold in the step with {users}: {} iterations were under way, rate times length \
-                 gives {}; samples are missing, the step decides nothing",
-                phrase::number(facts.active_mean),
-                phrase::number(facts.active_mean / ratio),
-            ));
-        }
+    if facts.answered > facts.in_flight_mean * (1.0 + LITTLE_TOLERANCE) && facts.requests.finished >= 300 {
+        facts.promise = Judgement::Undecided;
+        facts.caveats.push(format!(
+            "Little's law does not hold in the step with {users}: {} requests were under way, those that ended make {}; \
+             the measurement contradicts itself, the step decides nothing",
+            phrase::number(facts.in_flight_mean),
+            phrase::number(facts.answered),
+        ));
     }
     if facts.overload && facts.promise == Judgement::Pass {
         facts.promise = Judgement::Undecided;

@@ -85,22 +85,79 @@ fn requests_that_pile_up_are_an_overload() {
 }
 
 #[test]
-fn a_step_in_which_littles_law_fails_decides_nothing() {
+fn requests_that_make_more_than_were_under_way_decide_nothing() {
     let mut record = record(&[Level::new(Confirm, 50, 1000.0, 50.0)]);
-    assert!((measure(&record, &record.steps[0]).little.unwrap() - 1.0).abs() < 0.01);
-    record.windows.iter_mut().for_each(|window| window.active_mean = 60.0);
+    assert!((measure(&record, &record.steps[0]).answered - 50.0).abs() < 0.5);
+    record.windows.iter_mut().for_each(|window| window.in_flight_mean = 45.0);
     let facts = measure(&record, &record.steps[0]);
-    assert_eq!(facts.promise, Judgement::Undecided);
+    assert_eq!((facts.promise, facts.unanswered), (Judgement::Undecided, None));
     assert!(facts.caveats.iter().any(|caveat| caveat.contains("Little's law does not hold")), "{:?}", facts.caveats);
 }
 
 #[test]
-fn users_without_any_answer_are_an_overload_however_well_the_others_fare() {
-    let mut record = record(&[Level::new(Confirm, 60, 1000.0, 60.0)]);
-    record.windows.iter_mut().for_each(|window| window.active_mean = 110.0);
+fn a_request_takes_no_more_of_a_step_than_had_passed_of_it() {
+    let mut record = record(&[Level::new(Confirm, 105, 1000.0, 50.0).silent(55)]);
+    // A hundred users who had waited since long before the step, answered in its middle.
+    (0..100).for_each(|_| record.windows[5].requests.duration.record_ms(17_000.0));
     let facts = measure(&record, &record.steps[0]);
-    assert!(facts.overload && facts.promise == Judgement::Undecided);
-    assert!(facts.caveats[0].contains("45 % of the users got no answer"), "{:?}", facts.caveats);
+    assert!((facts.answered - 105.0).abs() < 1.0, "{}", facts.answered);
+    assert_eq!((facts.promise, facts.unanswered, facts.overload), (Judgement::Pass, None, false));
+}
+
+#[test]
+fn users_without_an_answer_are_counted_and_break_what_was_promised_to_them() {
+    let facts = only(Level::new(Confirm, 60, 1000.0, 50.0).silent(10));
+    assert!((facts.unanswered.unwrap() - 10.0).abs() < 0.5, "{:?}", facts.unanswered);
+    assert_eq!((facts.promise, facts.overload), (Judgement::Fail, false));
+    let worst = facts.worst().unwrap();
+    assert_eq!(worst.text, "http_req_duration: p(90)<500");
+    assert!((worst.share - 10.0 / 60.0).abs() < 0.01, "{worst:?}");
+    assert!(!facts.promises[1].share.is_sign_negative() && facts.promises[1].share == 0.0, "they did not fail");
+    insta::assert_snapshot!(facts.caveats[0], @"about 10 of 60 users got no answer for longer than the step (10 s); they are in no response time, but the promise on it counts them as broken");
+}
+
+#[test]
+fn users_who_think_are_not_users_who_wait() {
+    // Of a hundred 96 think, each for five steps and more.
+    let mut record = record(&[Level::new(Confirm, 100, 80.0, 50.0)]);
+    record.windows.iter_mut().for_each(|window| window.iteration_duration.clear());
+    let facts = measure(&record, &record.steps[0]);
+    assert_eq!((facts.promise, facts.unanswered), (Judgement::Pass, None));
+}
+
+#[test]
+fn a_few_users_without_an_answer_void_nothing() {
+    let facts = only(Level::new(Confirm, 60, 1000.0, 50.0).silent(4));
+    assert_eq!((facts.promise, facts.overload), (Judgement::Pass, false));
+    assert!(facts.caveats[0].starts_with("about 4 of 60 users got no answer"), "{:?}", facts.caveats);
+    let facts = only(Level::new(Confirm, 60, 1000.0, 50.0).silent(1));
+    assert_eq!((facts.unanswered, facts.caveats.len()), (None, 0), "less than can be told from chance");
+}
+
+#[test]
+fn a_promise_longer_than_the_step_is_not_broken_by_waiting_for_the_step() {
+    let mut record = record(&[Level::new(Confirm, 60, 1000.0, 50.0).silent(10)]);
+    record.plan.as_mut().unwrap().promises[0] = "http_req_duration: p(90)<20000".parse().unwrap();
+    let facts = measure(&record, &record.steps[0]);
+    assert_eq!((facts.promise, facts.promises[0].share), (Judgement::Pass, 0.0));
+    record.plan.as_mut().unwrap().promises[0] = "http_req_duration{name:login}: p(90)<500".parse().unwrap();
+    let facts = measure(&record, &record.steps[0]);
+    assert_eq!(facts.promises[0].share, 0.0, "whose request it is that gets no answer is not known");
+}
+
+#[test]
+fn those_who_only_wait_to_leave_are_not_this_steps_users() {
+    let mut record = record(&[Level::new(Confirm, 50, 1000.0, 50.0)]);
+    record.windows.iter_mut().for_each(|window| (window.active_mean, window.in_flight_mean) = (60.0, 60.0));
+    let facts = measure(&record, &record.steps[0]);
+    assert_eq!((facts.promise, facts.unanswered), (Judgement::Pass, None));
+}
+
+#[test]
+fn users_without_any_answer_are_an_overload_however_well_the_others_fare() {
+    let facts = only(Level::new(Confirm, 110, 1000.0, 60.0).silent(50));
+    assert!(facts.overload && facts.promise == Judgement::Fail);
+    assert!(facts.caveats[0].contains("about 50 of 110 users got no answer"), "{:?}", facts.caveats);
 }
 
 #[test]

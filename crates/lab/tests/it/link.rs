@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::lab::{Lab, command, nothing_left, runs, timed, until};
+use crate::lab::{Lab, children, command, nothing_left, runs, send, timed, until};
 
 fn root() -> bool {
     rustix::process::geteuid().is_root()
@@ -39,6 +39,9 @@ fn a_service_behind_a_link_is_later_and_slower_and_leaves_nothing() {
     let (answer, took) = timed(|| lab.get("/uuid/17"));
     assert_eq!(answer.status, 200);
     assert!(took >= Duration::from_millis(40), "{took:?}");
+    assert!(lab.url().starts_with("http://10.199."), "the caller's own connections cross the link: {}", lab.url());
+    let comm = std::fs::read_to_string(format!("/proc/{service}/comm")).unwrap();
+    assert_eq!(comm.trim_end(), "plimsoll-lab");
     let shapers = Command::new("tc").args(["qdisc", "show", "dev", &format!("plabn{}", lab.pid())]).output().unwrap();
     let shapers = String::from_utf8(shapers.stdout).unwrap();
     assert!(shapers.contains("tbf") && shapers.contains("rate 1Mbit"), "{shapers}");
@@ -54,6 +57,23 @@ fn a_service_behind_a_link_is_later_and_slower_and_leaves_nothing() {
     lab.signal(Signal::TERM);
     assert_eq!(lab.wait().code(), Some(0));
     assert!(gone(&lab) && nothing_left(&cluster) && !runs(service));
+}
+
+#[test]
+fn a_link_whose_relay_ends_is_no_link_any_more() {
+    if !root() {
+        return refused();
+    }
+    let mut lab = Lab::start(&["laptop", "--no-database", "--behind-link", "40mbit,1ms"]);
+    let service = lab.ready["service_pid"].as_u64().unwrap();
+    let listens_as_relay = |pid: &u64| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0').nth(1) == Some("relay")
+    };
+    let relay = children(lab.pid()).into_iter().find(listens_as_relay).unwrap();
+    send(u32::try_from(relay).unwrap(), Signal::KILL);
+    assert_eq!(lab.wait().code(), Some(1));
+    assert!(gone(&lab) && !runs(service));
 }
 
 #[test]

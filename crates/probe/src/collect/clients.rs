@@ -1,93 +1,41 @@
-//! The service's connections to its clients, as its kernel sees them: unsent data, round trips, readers that are slow.
-
-use std::collections::HashMap;
+//! The service's connections to its clients, once a second, whoever holds them: a proxy in front of it counts.
 
 use model::signal;
-use model::unit::Moment;
 
+use super::connections::Connections;
+use super::listener::Listener;
 use crate::report::Sheet;
 use crate::socket::diag::Diag;
-use crate::socket::{Family, Info, Ports, Query, Socket, state};
+use crate::socket::{Family, Ports, Query, state};
 
 /// Sockets whose details may be read in one second; with more, several seconds share one look.
 const SOCKETS_PER_LOOK: usize = 2_000;
 
-/// The connections to one listening port.
+/// The connections to the service's listening ports.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
-    known: HashMap<u64, Info>,
-    looked: Option<Moment>,
-    bytes_sent: u64,
+    connections: Connections,
     pause: usize,
 }
 
 impl Clients {
     /// Looks, unless there are so many sockets that this second is skipped.
-    pub(crate) fn collect(
-        &mut self,
-        subject: &str,
-        port: u16,
-        families: &[Family],
-        diag: &mut Diag,
-        sheet: &mut Sheet,
-    ) {
+    pub(crate) fn collect(&mut self, subject: &str, listener: &Listener, diag: &mut Diag, sheet: &mut Sheet) {
         if self.pause > 0 {
             self.pause -= 1;
             return;
         }
-        let query = Query { family: Family::V4, states: state::ESTABLISHED, ports: Ports::Local(port), info: true };
-        let sockets = diag.all(families, query);
+        if listener.ports().next().is_none() {
+            return;
+        }
+        let mut sockets = Vec::new();
+        for port in listener.ports() {
+            let ports = Ports::Local(port);
+            let query = Query { family: Family::V4, states: state::ESTABLISHED, ports, info: true };
+            sockets.extend(diag.all(listener.families(), query));
+        }
         self.pause = sockets.len() / SOCKETS_PER_LOOK;
-        self.advance(subject, &sockets, sheet);
-    }
-
-    fn advance(&mut self, subject: &str, sockets: &[Socket], sheet: &mut Sheet) {
-        let elapsed_us = self.looked.map(|looked| sheet.at().since(looked).as_micros() as f64);
-        let mut before = std::mem::take(&mut self.known);
-        let (mut busy_us, mut limited_us, mut timed) = (0, 0, 0_u32);
-        for socket in sockets {
-            let Some(info) = socket.info else { continue };
-            let known = before.remove(&socket.cookie);
-            if let Some(known) = known {
-                timed += 1;
-                busy_us += info.busy_us.saturating_sub(known.busy_us);
-                limited_us += info.rwnd_limited_us.saturating_sub(known.rwnd_limited_us);
-            }
-            // What was sent before the first look counts as well: only differences mean something.
-            self.bytes_sent += info.bytes_acked.saturating_sub(known.map_or(0, |known| known.bytes_acked));
-            self.known.insert(socket.cookie, info);
-        }
-        self.looked = Some(sheet.at());
-
-        let infos = || sockets.iter().filter_map(|socket| socket.info);
-        let milliseconds = |us: u32| f64::from(us) / 1e3;
         sheet.put(subject, signal::CONNECTIONS, sockets.len() as f64);
-        sheet.put(
-            subject,
-            signal::SEND_QUEUE,
-            sockets.iter().map(|socket| u64::from(socket.send_queue)).sum::<u64>() as f64,
-        );
-        sheet.put(subject, signal::LINK_BYTES_SENT, self.bytes_sent as f64);
-        sheet.put_some(subject, signal::RTT_MS, median(infos().map(|info| info.rtt_us)).map(milliseconds));
-        sheet.put_some(
-            subject,
-            signal::RTT_MIN_MS,
-            median(infos().filter_map(|info| info.rtt_min_us)).map(milliseconds),
-        );
-        if let Some(elapsed_us) = elapsed_us.filter(|elapsed_us| timed > 0 && *elapsed_us > 0.0) {
-            let busy = busy_us as f64 / (f64::from(timed) * elapsed_us);
-            sheet.put(subject, signal::SEND_BUSY_SHARE, busy.min(1.0));
-            let limited = if busy_us > 0 { limited_us as f64 / busy_us as f64 } else { 0.0 };
-            sheet.put(subject, signal::RWND_LIMITED_SHARE, limited.min(1.0));
-        }
+        self.connections.advance(subject, &sockets, sheet);
     }
 }
-
-fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
-    let mut values: Vec<u32> = values.collect();
-    let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)
-}
-
-#[cfg(test)]
-mod tests;

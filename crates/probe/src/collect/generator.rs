@@ -1,10 +1,11 @@
 //! The generator's own sockets: answers that it has not read yet, local ports in use towards the target, attempts
-//! without an answer. These say "it was us".
+//! without an answer – these say "it was us" – and what its kernel sees of the way to the target.
 
 use std::net::SocketAddr;
 
 use model::signal;
 
+use super::connections::Connections;
 use crate::files::Files;
 use crate::proc::net;
 use crate::report::Sheet;
@@ -24,6 +25,7 @@ const PAUSE_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Generator {
     target: SocketAddr,
+    connections: Connections,
     sample: Vec<Socket>,
     turn: usize,
     looks: u32,
@@ -33,7 +35,8 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(target: SocketAddr) -> Self {
-        Self { target, sample: Vec::new(), turn: 0, looks: 0, unread_share: 0.0, pause: 0 }
+        let (connections, sample) = (Connections::default(), Vec::new());
+        Self { target, connections, sample, turn: 0, looks: 0, unread_share: 0.0, pause: 0 }
     }
 
     /// Looks for unread answers on some connections: on others each second, so that all get their turn.
@@ -72,7 +75,7 @@ impl Generator {
 
     fn look(&mut self, subject: &str, diag: &mut Diag, sheet: &mut Sheet) {
         let ports = Ports::Remote(self.target.port());
-        let query = Query { family: Family::of(self.target), states: state::CONNECTED, ports, info: false };
+        let query = Query { family: Family::of(self.target), states: state::CONNECTED, ports, info: true };
         let mut sockets = diag.all(&[query.family], query);
         sockets.retain(|socket| socket.remote.ip() == self.target.ip().to_canonical());
         let count = |state| sockets.iter().filter(|socket| socket.state == state).count() as f64;
@@ -82,6 +85,7 @@ impl Generator {
         self.pause = (sockets.len() / SOCKETS_PER_LOOK).min(PAUSE_MAX);
 
         sockets.retain(|socket| socket.state == state::ESTABLISHED);
+        self.connections.advance(subject, &sockets, sheet);
         let every = sockets.len().div_ceil(SAMPLE).max(1);
         self.turn = (self.turn + 1) % every;
         // The only look at connections that live shorter than a second.

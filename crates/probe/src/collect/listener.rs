@@ -9,10 +9,10 @@ use crate::report::Sheet;
 use crate::socket::diag::Diag;
 use crate::socket::{Family, Ports, Query, Socket, state};
 
-/// The listening sockets behind one address; several if processes share the port.
+/// The listening sockets behind the addresses of a service; several for one if processes share the port.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    address: SocketAddr,
+    addresses: Vec<SocketAddr>,
     families: Vec<Family>,
     known: Vec<Socket>,
     looks: u32,
@@ -22,8 +22,22 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address, families: Family::BOTH.to_vec(), known: Vec::new(), looks: 0, waiting: 0, most: 0, backlog: 0 }
+    pub(crate) fn new(addresses: Vec<SocketAddr>) -> Self {
+        let (families, known) = (Family::BOTH.to_vec(), Vec::new());
+        Self { addresses, families, known, looks: 0, waiting: 0, most: 0, backlog: 0 }
+    }
+
+    /// The ports it looks at, each once.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = u16> + '_ {
+        let addresses = self.addresses.iter().enumerate();
+        let first = addresses
+            .filter(|(index, address)| !self.addresses[..*index].iter().any(|before| before.port() == address.port()));
+        first.map(|(_, address)| address.port())
+    }
+
+    /// Whether nobody was seen to listen since readings were last written down.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.looks == 0
     }
 
     /// The families whose sockets the service's connections are listed under.
@@ -48,17 +62,24 @@ impl Listener {
     fn find(&mut self, diag: &mut Diag) -> Vec<Socket> {
         let mut found = Vec::new();
         let asked = diag.again(&self.known, |socket| found.push(*socket));
-        found.retain(|socket| socket.accepts(self.address));
+        found.retain(|socket| self.is_ours(socket));
         if asked.is_err() || found.is_empty() || found.len() < self.known.len() {
-            let ports = Ports::Local(self.address.port());
-            let query = Query { family: Family::V4, states: state::LISTEN, ports, info: false };
-            found = diag.all(&Family::BOTH, query);
-            found.retain(|socket| socket.accepts(self.address));
+            found.clear();
+            for port in self.ports() {
+                let ports = Ports::Local(port);
+                let query = Query { family: Family::V4, states: state::LISTEN, ports, info: false };
+                found.extend(diag.all(&Family::BOTH, query));
+            }
+            found.retain(|socket| self.is_ours(socket));
         }
         self.families = Family::BOTH.to_vec();
         self.families.retain(|family| found.is_empty() || found.iter().any(|socket| socket.family == *family));
         self.known.clone_from(&found);
         found
+    }
+
+    fn is_ours(&self, socket: &Socket) -> bool {
+        self.addresses.iter().any(|address| socket.accepts(*address))
     }
 
     /// Writes down what was seen since the last time.

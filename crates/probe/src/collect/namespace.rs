@@ -28,6 +28,7 @@ pub(crate) fn collect(files: &mut Files, subject: &str, pid: u32, side: Side, sh
     let mut put = |signal, value: Option<u64>| sheet.put_some(subject, signal, value.map(|value| value as f64));
     put(signal::SEGMENTS_OUT, counters.segments_out);
     put(signal::SEGMENTS_RETRANSMITTED, counters.segments_retransmitted);
+    put(signal::SEGMENTS_REPEATED, counters.segments_repeated);
     put(signal::SYN_RETRANSMITTED, counters.syn_retransmitted);
     if side == Side::Service {
         put(signal::LISTEN_OVERFLOWS, counters.listen_overflows);

@@ -42,7 +42,7 @@ fn remotes(scene: &mut Scene) -> BTreeMap<SocketAddr, Family> {
     let user = pids.first().and_then(|&pid| owner::user(&scene.files, pid));
     let Some(service) = &mut scene.service else { return BTreeMap::new() };
     let Some(diag) = service.diag.as_mut() else { return BTreeMap::new() };
-    let ports = service.address.map_or(Ports::Any, |address| Ports::Without(address.port()));
+    let ports = service.listener.ports().next().map_or(Ports::Any, Ports::Without);
     let query = Query { family: Family::V4, states: state::ESTABLISHED, ports, info: false };
     let mut sockets = diag.all(&Family::BOTH, query);
     let cookies = sockets.iter().map(|socket| socket.cookie).collect();

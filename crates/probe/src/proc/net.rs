@@ -11,6 +11,7 @@ pub(crate) struct Counters {
     pub(crate) syn_retransmitted: Option<u64>,
     pub(crate) segments_out: Option<u64>,
     pub(crate) segments_retransmitted: Option<u64>,
+    pub(crate) segments_repeated: Option<u64>,
 }
 
 impl Counters {
@@ -20,6 +21,7 @@ impl Counters {
             b"ListenOverflows" => self.listen_overflows = value,
             b"ListenDrops" => self.listen_drops = value,
             b"TCPSynRetrans" => self.syn_retransmitted = value,
+            b"TCPDSACKOldSent" => self.segments_repeated = value,
             _ => {}
         });
     }
@@ -63,7 +65,7 @@ mod tests {
     fn names_and_values_stand_on_two_lines() {
         let mut counters = Counters::default();
         counters.netstat(
-            b"TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPSynRetrans\nTcpExt: 0 50 51 7\nIpExt: InNoRoutes\nIpExt: 9\n",
+            b"TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPSynRetrans TCPDSACKOldSent\nTcpExt: 0 50 51 7 3\nIpExt: InNoRoutes\nIpExt: 9\n",
         );
         counters.snmp(b"Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn OutSegs RetransSegs\nTcp: 200 -1 9001 12\n");
         let expected = Counters {
@@ -72,6 +74,7 @@ mod tests {
             syn_retransmitted: Some(7),
             segments_out: Some(9001),
             segments_retransmitted: Some(12),
+            segments_repeated: Some(3),
         };
         assert_eq!(counters, expected);
     }

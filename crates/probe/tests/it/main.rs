@@ -3,6 +3,7 @@
 
 mod cluster;
 mod discovery;
+mod link;
 mod postgres;
 mod service;
 mod sockets;

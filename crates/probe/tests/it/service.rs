@@ -94,6 +94,15 @@ fn serves_when_told_to() {
             b's' => drop(thread::spawn(|| work(u64::MAX))),
             // Threads that work and end.
             b'e' => (0..10).for_each(|_| thread::spawn(|| work(20_000_000)).join().unwrap()),
+            // A thread that reads all that comes, and one that never stops writing.
+            b'r' => {
+                let mut stream = stream.try_clone().unwrap();
+                thread::spawn(move || while stream.read(&mut [0; 65_536]).is_ok_and(|count| count > 0) {});
+            }
+            b'w' => {
+                let mut stream = stream.try_clone().unwrap();
+                thread::spawn(move || while stream.write_all(&[0; 65_536]).is_ok() {});
+            }
             // A child.
             b'c' => kept.push(Kept::Child(sleeper())),
             _ => {}

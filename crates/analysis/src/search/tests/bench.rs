@@ -113,6 +113,8 @@ pub(super) struct Bench {
     events: BinaryHeap<Reverse<(u64, Event)>>,
     waiting: VecDeque<u64>,
     busy: u64,
+    /// Users that were not let in.
+    outside: u64,
     users: u64,
     /// Users that leave as soon as their answer is there.
     leaving: u64,
@@ -144,6 +146,7 @@ impl Bench {
             events: BinaryHeap::new(),
             waiting: VecDeque::new(),
             busy: 0,
+            outside: 0,
             users: 0,
             leaving: 0,
         }
@@ -163,7 +166,9 @@ impl Bench {
                 self.events.push(Reverse((now, Event::Asks)));
             }
         } else {
-            self.leaving += self.users - users;
+            let outside = (self.users - users).min(self.outside);
+            self.outside -= outside;
+            self.leaving += self.users - users - outside;
         }
         self.users = users;
         self.go_on(settle_s);
@@ -200,11 +205,11 @@ impl Bench {
         while !dead && self.events.peek().is_some_and(|Reverse((time, _))| *time < to) {
             let Reverse((time, event)) = self.events.pop().unwrap();
             let time = time.max(from);
-            area += self.in_flight() as f64 * (time - at) as f64;
+            area += (self.in_flight() + self.outside) as f64 * (time - at) as f64;
             at = time;
             match event {
                 Event::Asks if self.leaving > 0 => self.leaving -= 1,
-                Event::Asks if self.in_flight() >= self.system.places => {}
+                Event::Asks if self.in_flight() >= self.system.places => self.outside += 1,
                 Event::Asks => {
                     window.requests.started += 1;
                     self.waiting.push_back(time);
@@ -213,7 +218,7 @@ impl Bench {
             }
             self.serve(time);
         }
-        area += self.in_flight() as f64 * (to - at) as f64;
+        area += (self.in_flight() + self.outside) as f64 * (to - at) as f64;
         window.in_flight_mean = area / (to - from).max(1) as f64;
         self.now_s += length_s;
         self.record.windows.push(window);
