@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | 1 | the database may use fewer cores than there are and runs on ≥ 0.9 of them | database |
 //! | 2 | the service may use fewer cores than there are and runs on ≥ 0.9 of them | service |
+//! | 2a | the generator may use fewer cores than there are and runs on ≥ 0.9 of them | generator |
 //! | 3 | the machine is not full: whoever runs on ≥ 0.9 of its own cores – database, service – or, for the generator, is never idle (run + wait ≥ 0.9 of what it can use: something holds it back) | that party, else nobody |
 //! | 4 | machine full; the generator is never idle, neither service nor database is, nor one thread of the service; and it takes ≥ 60 %, or nobody else is starved | generator |
 //! | 5 | machine full; other programs take ≥ 25 % of the busy cores and two of our parties are starved (wait ≥ 20 % of their ready time) | several |
@@ -46,6 +47,9 @@ pub(crate) fn owner(scene: &Scene<'_>) -> Owner {
     }
     if scene.is_confined(service) && scene.fills_its_cores(service) {
         return Owner::Service;
+    }
+    if scene.is_confined(&scene.generator) && scene.fills_its_cores(&scene.generator) {
+        return Owner::Generator;
     }
     let generator_full = is_generator_never_idle(scene);
     if !scene.is_machine_full() {
@@ -120,6 +124,7 @@ mod tests {
         let idle = (0.02, 0.0, 2.0);
         check("1: database confined", 1.5, [(0.3, 0.1, 2.0), (0.2, 0.0, 2.0), (0.95, 3.0, 1.0)], Database);
         check("2: service confined", 2.0, [(0.9, 0.5, 2.0), (0.95, 1.0, 1.0), idle], Service);
+        check("2a: generator confined, whoever else is busy", 2.0, [(0.1, 1.0, 0.1), (0.3, 0.5, 2.0), idle], Generator);
         check("3: not full, nobody", 1.0, [(0.4, 0.1, 2.0), (0.5, 0.2, 2.0), idle], Nobody);
         check("3: not full, generator held back", 0.3, [(0.1, 1.9, 2.0), (0.1, 0.0, 2.0), idle], Generator);
         check("4: only the generator wants more", 2.0, [(1.5, 0.5, 2.0), (0.45, 0.1, 2.0), idle], Generator);

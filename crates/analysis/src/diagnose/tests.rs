@@ -184,6 +184,17 @@ fn net_accept_when_the_kernel_turns_connections_away() {
 }
 
 #[test]
+fn net_accept_although_others_fight_for_the_cores() {
+    let noisy = |service_wait: f64| {
+        let level = accepting(50.0, 9.0).failing(0.3, "1211: dial: i/o timeout");
+        level.see("host", HOST_BUSY, 2.0).see("gen", RUN_WAIT, 0.4).see("svc", RUN_WAIT, service_wait)
+    };
+    check(&[light(), noisy(0.2)], "net.accept", Certainty::Proved);
+    // A service that wants the cores and does not get them cannot accept: then the queue is the symptom.
+    assert_ne!(last(&record(&[light(), noisy(1.5)])).bottleneck.id, "net.accept");
+}
+
+#[test]
 fn net_accept_when_the_queue_is_full_but_nobody_is_turned_away_yet() {
     let level = Level::new(Confirm, 9, 20.0, 450.0).connecting(20.0, 0.1);
     let level = busy(level, 0.1, 0.01, 0.02, 0.0).see("svc", LISTEN_OVERFLOWS, 0.0).see("svc", LISTEN_BACKLOG, 8.0);

@@ -10,6 +10,9 @@ use crate::lever::{Change, Outlook};
 use crate::owner::Owner;
 use crate::phrase;
 
+/// Cores that the service must want for a fight over cores to be what keeps it from accepting.
+const WANTS_CORES: f64 = 0.5;
+
 pub(super) const RULE: Rule = Rule { id: "net.accept", kind: Kind::Station, parts: &[CONNECT, ACCEPT], judge, levers };
 
 /// Turned away per second from which on it matters.
@@ -38,9 +41,13 @@ fn judge(case: &Case<'_>) -> Judged {
         ));
     }
     let is_full = is_crowded || matches!((queue, listen.backlog), (Some(queue), Some(backlog)) if queue >= backlog);
-    // A service that is stuck does not accept either: then the queue is a symptom.
-    let stuck =
-        matches!(case.owner, Owner::Service | Owner::Several | Owner::Database) || scene.service.is_one_thread_full();
+    // A service that is stuck does not accept either: then the queue is a symptom. One that hardly wants a core is not
+    // stuck because others fight for them.
+    let stuck = match case.owner {
+        Owner::Service | Owner::Database => true,
+        Owner::Several => scene.service.demand.is_none_or(|demand| demand >= WANTS_CORES),
+        Owner::Nobody | Owner::Generator => false,
+    } || scene.service.is_one_thread_full();
     let name = &scene.service.name;
     Judged::Candidate(Candidate {
         subject: if name.is_empty() { "the service's listening socket".to_owned() } else { name.clone() },
