@@ -8,6 +8,9 @@ use crate::owner::{Owner, owner};
 use crate::scene::Scene;
 use crate::search::died;
 
+/// Throughput that grows by less than this share of the users' growth bends: something is filling up.
+const LINEAR: f64 = 0.7;
+
 /// What rules judge.
 #[derive(Clone, Debug)]
 pub(crate) struct Case<'a> {
@@ -67,6 +70,14 @@ impl<'a> Case<'a> {
     /// The share of the growth since light load that these parts of the time budget own.
     pub(crate) fn owned(&self, parts: &[&str]) -> f64 {
         self.budget.owned(parts, self.light_budget.as_ref())
+    }
+
+    /// The nearest lower load, if the throughput grew with the users since: by at least [`LINEAR`] of their growth.
+    pub(crate) fn growing_from(&self) -> Option<Level> {
+        let lower = self.lower.iter().filter(|level| level.rate_per_s > 0.0).max_by_key(|level| level.users)?;
+        let users = self.here.step.span.users as f64 / lower.users.max(1) as f64;
+        let rate = self.here.step.rate_per_s / lower.rate_per_s;
+        (rate - 1.0 >= LINEAR * (users - 1.0)).then_some(*lower)
     }
 
     /// Users as words.

@@ -16,8 +16,6 @@ pub(super) const RULE: Rule = Rule { id: "net.link", kind: Kind::Station, parts:
 
 /// Share of the median response time that packets must be under way.
 const UNDER_WAY: f64 = 0.3;
-/// Throughput that grows by at least this share of the users' growth is stopped by nothing.
-const LINEAR: f64 = 0.7;
 
 fn judge(case: &Case<'_>) -> Judged {
     let (scene, rate) = (&case.here, case.here.step.rate_per_s);
@@ -42,11 +40,11 @@ fn judge(case: &Case<'_>) -> Judged {
             phrase::ms(median)
         ));
     }
-    if let Some((users, before)) = growing_from(case) {
+    if let Some(lower) = case.growing_from() {
         return Judged::RuledOut(format!(
             "the throughput still grows: {} got {}, {} get {}",
-            phrase::users(users),
-            phrase::rate(before),
+            phrase::users(lower.users),
+            phrase::rate(lower.rate_per_s),
             case.users(),
             phrase::rate(rate)
         ));
@@ -84,14 +82,6 @@ fn is_contradicted(case: &Case<'_>) -> bool {
     let scene = &case.here;
     let cores = case.owner != Owner::Nobody || scene.service.is_one_thread_full() || scene.is_machine_full();
     cores && !scene.link.is_losing()
-}
-
-/// The nearest lower load, if the throughput grew with the users since.
-fn growing_from(case: &Case<'_>) -> Option<(u64, f64)> {
-    let lower = case.lower.iter().filter(|level| level.rate_per_s > 0.0).max_by_key(|level| level.users)?;
-    let users = case.here.step.span.users as f64 / lower.users.max(1) as f64;
-    let rate = case.here.step.rate_per_s / lower.rate_per_s;
-    (rate >= LINEAR * users).then_some((lower.users, lower.rate_per_s))
 }
 
 /// A lower load that moved as many bytes per second: users and their rate.

@@ -13,8 +13,6 @@ pub(super) const RULE: Rule = Rule { id: "pattern.none", kind: Kind::Rest, parts
 
 /// A station that is less full than this is not about to stop anything.
 const FREE: f64 = 0.6;
-/// Throughput that grows by less than this share of the users' growth bends: something is filling up.
-const LINEAR: f64 = 0.7;
 
 fn judge(case: &Case<'_>) -> Judged {
     let step = &case.here.step;
@@ -27,13 +25,7 @@ fn judge(case: &Case<'_>) -> Judged {
         return worst.map_or(Judged::NotSeen, Judged::RuledOut);
     }
     let fullest = stations(&case.here, case.light.as_ref()).into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy));
-    let lower = case.lower.iter().max_by_key(|level| level.users);
-    let linear = lower.is_none_or(|level| {
-        let (users, rate) =
-            (step.span.users as f64 / level.users.max(1) as f64, step.rate_per_s / level.rate_per_s.max(1e-9));
-        rate >= LINEAR * users
-    });
-    if !linear {
+    if !case.lower.is_empty() && case.growing_from().is_none() {
         return Judged::RuledOut(format!(
             "the throughput no longer grows with the users: {} at {}",
             phrase::rate(step.rate_per_s),

@@ -50,14 +50,14 @@ pub(super) fn accounts(windows: &[&Window], facts: &StepFacts) -> Accounts {
     let begin = windows.first().map_or(0.0, |window| window.interval.from.seconds());
     let (mut sum, mut squares, mut blocked) = (0.0, 0.0, 0.0);
     for window in windows {
-        // Somewhere in its second; its middle is right on average.
-        let passed = window.interval.from.seconds() - begin + window.interval.seconds() / 2.0;
+        let (from, to) = (window.interval.from.seconds() - begin, window.interval.to.seconds() - begin);
         for (micros, times) in window.requests.duration.buckets() {
-            let (length, times) = ((micros as f64 / 1e6).min(passed), times as f64);
+            let (length, times) = (part_inside(micros as f64 / 1e6, from, to), times as f64);
             sum += times * length;
             squares += times * length * length;
         }
-        blocked += (window.requests.blocked_ms_sum / 1e3).min(window.requests.finished as f64 * passed);
+        blocked +=
+            (window.requests.blocked_ms_sum / 1e3).min(window.requests.finished as f64 * f64::midpoint(from, to));
     }
     let seconds = facts.seconds.max(1e-9);
     let answered = sum / seconds;
@@ -70,6 +70,16 @@ pub(super) fn accounts(windows: &[&Window], facts: &StepFacts) -> Accounts {
     let told = UNANSWERED_SHARE * (facts.active_mean - leaving) + facts.in_flight_mean * length / seconds;
     let unanswered = (long && unanswered > told).then(|| unanswered.min(facts.active_mean));
     Accounts { answered, unanswered }
+}
+
+/// How much of a request of this length lies inside the step, on average, if it ended between `from` and `to` seconds
+/// after the step began: E\[min(length, t)] for t uniform in between.
+fn part_inside(length: f64, from: f64, to: f64) -> f64 {
+    match () {
+        () if length <= from => length,
+        () if length >= to => f64::midpoint(from, to),
+        () => ((length * length - from * from) / 2.0 + length * (to - length)) / (to - from),
+    }
 }
 
 /// Takes the judgement back where the measurement contradicts itself, and says so.

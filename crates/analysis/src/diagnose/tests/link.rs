@@ -58,7 +58,8 @@ const FULL: Ends =
 
 #[test]
 fn net_link_when_answers_fill_it() {
-    let levels = [alone(), remote(64, 4_322.0, &Ends { rtt_ms: 15.0, ..FREE }), remote(811, 4_303.0, &FULL)];
+    // A quarter more users and the same throughput is none that grows.
+    let levels = [alone(), remote(64, 4_322.0, &FREE), remote(640, 4_310.0, &FULL), remote(811, 4_303.0, &FULL)];
     let diagnosis = diagnosed(FAR, &levels);
     let seen = (diagnosis.bottleneck.id.as_str(), diagnosis.bottleneck.certainty);
     assert_eq!(seen, ("net.link", Certainty::Proved), "{diagnosis:#?}");
