@@ -145,7 +145,9 @@ fn state_caveat(capacity: &Capacity) -> Option<String> {
             "all numbers mean \"at least\": the generator or the machine was the limit before the promise broke"
                 .to_owned(),
         ),
-        CapacityState::Undecided => Some("time ran out before the line was found: only the range is sure".to_owned()),
+        CapacityState::Undecided => {
+            Some("the search ended before the line was found: only the range is sure".to_owned())
+        }
         CapacityState::Found | CapacityState::AtLeast | CapacityState::Floor | CapacityState::Crashed => None,
     }
 }

@@ -96,7 +96,7 @@ pub(crate) struct Find {
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "0s")]
     pub(crate) think: Duration,
     /// Upper end of the search
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) users_max: u32,
     /// Upper end of the search in rate mode
     #[arg(long, value_name = "N")]
@@ -182,13 +182,13 @@ pub(crate) struct Run {
     /// A k6 script, or a URL (one GET per iteration)
     pub(crate) script: String,
     /// Users
-    #[arg(short = 'u', long, value_name = "N")]
+    #[arg(short = 'u', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) vus: Option<u32>,
     /// How long
     #[arg(short, long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) duration: Option<Duration>,
     /// Iterations of all users together
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) iterations: Option<u64>,
     /// A stage, DURATION:TARGET; repeatable
     #[arg(short, long, value_name = "STAGE")]
@@ -215,7 +215,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "s|ms|us")]
     pub(crate) summary_time_unit: Option<String>,
     /// Redirects that are followed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_redirects: Option<u32>,
     /// User-Agent of requests
     #[arg(long, value_name = "TEXT")]

@@ -1,4 +1,4 @@
-//! What machine this is, for the record's header.
+//! What machine this is, for the record's header, and what this process may take of it.
 
 use std::time::SystemTime;
 
@@ -13,6 +13,15 @@ pub(crate) fn header(command: &str) -> Header {
         began_at: now(),
         machine: machine(),
     }
+}
+
+/// Raises this process's limit of open files to what the kernel allows it: every user needs a connection, and the usual
+/// limit is 1,024.
+pub(crate) fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Failing here only means that fewer connections fit, which is said when it happens.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the calendar")]

@@ -14,6 +14,7 @@ mod target;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    machine::raise_open_files();
     let outcome = match args::parse(std::env::args_os()) {
         Ok(args::Parsed::Command(command, output)) => command::run(*command, &output),
         Ok(args::Parsed::Print(text)) => output::print_help(&text),

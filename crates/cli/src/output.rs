@@ -60,12 +60,14 @@ impl Output {
 
     /// Prints a message above the progress.
     pub(crate) fn say(&mut self, level: Level, text: &str) {
-        let hidden = match level {
-            Level::Debug => !self.verbose,
-            Level::Info => self.quiet,
-            Level::Warn | Level::Error => false,
-        };
-        if !hidden {
+        if level != Level::Info || !self.quiet {
+            self.script(level, text);
+        }
+    }
+
+    /// Prints a line of the script's console: part of what was asked for, so `--quiet` keeps it, as in k6.
+    pub(crate) fn script(&mut self, level: Level, text: &str) {
+        if level != Level::Debug || self.verbose {
             let line = view::log::line(level, text, "", self.style);
             let text = self.live.above(&line);
             err(&text);

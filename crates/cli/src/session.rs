@@ -255,7 +255,7 @@ impl Session {
         match event {
             Event::Ready { .. } | Event::SetupDone => {}
             Event::Contacted { host, address } => self.contacted(&host, address),
-            Event::Log(line) => self.output.say(line.level, &line.text),
+            Event::Log(line) => self.output.script(line.level, &line.text),
             Event::Window(window) => {
                 self.keep(Entry::Window(window));
                 let progress = progress(&self.record, self.elapsed());

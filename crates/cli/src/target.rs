@@ -46,6 +46,16 @@ impl Target {
     }
 }
 
+/// The URL as it may be shown and recorded: without its password.
+pub(crate) fn shown(url: &url::Url) -> String {
+    let mut shown = url.clone();
+    if shown.password().is_some() {
+        // Fails only for URLs without a host, which hold no password.
+        let _ = shown.set_password(Some("***"));
+    }
+    shown.into()
+}
+
 /// Which hosts may be loaded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
@@ -123,6 +133,13 @@ mod tests {
         assert!(
             !check("other.example", "93.184.216.34") && !check("a", "::ffff:8.8.8.8") && !check("a", "2001:db8::1")
         );
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let of = |text: &str| shown(&url::Url::parse(text).unwrap());
+        assert_eq!(of("http://me:s3cret@127.0.0.1:1/x?y"), "http://me:***@127.0.0.1:1/x?y");
+        assert_eq!(of("http://127.0.0.1:1/x@y:z"), "http://127.0.0.1:1/x@y:z");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::proc::descriptors;
 use crate::report::Report;
 use crate::scene::{Address, GENERATOR, HOST, Scene, Scrape, Service};
 use crate::socket::diag::Diag;
-use crate::spec::{WatchSpec, What, host_and_port};
+use crate::spec::{WatchSpec, What, host_and_port, masked};
 use crate::watch::{self, Watching};
 
 /// What to look for, and where.
@@ -281,7 +281,7 @@ impl Search {
             let subject = subject.clone().unwrap_or_else(|| {
                 let id = self.scene.free_id(Role::Service);
                 if !self.subjects.iter().any(|subject| subject.id == id) {
-                    let name = spec.name.clone().unwrap_or_else(|| url.clone());
+                    let name = spec.name.clone().unwrap_or_else(|| masked(url));
                     self.subjects.push(Subject { id: id.clone(), role: Role::Service, name, pid: None });
                 }
                 id

@@ -51,7 +51,7 @@ pub enum SpecError {
     #[error("a control group needs a path: cgroup:PATH")]
     Cgroup,
     /// Neither PostgreSQL's nor Redis's kind of address.
-    #[error("`{0}` names no host: expected {1}://[USER[:PASSWORD]@]HOST[:PORT][/…]")]
+    #[error("`{0}` names no host and port: expected {1}://[USER[:PASSWORD]@]HOST[:PORT][/…]")]
     Address(String, &'static str),
     /// Only plain HTTP can be read.
     #[error("`{0}` cannot be read as metrics: expected metrics:http://HOST[:PORT]/PATH")]
@@ -167,9 +167,11 @@ pub(crate) fn masked(text: &str) -> String {
     masked
 }
 
+/// Whether `rest`, an address behind its scheme, has a host and no port that is none: such an address would be watched
+/// nowhere.
 fn names_a_host(rest: &str) -> bool {
     let host = rest.strip_prefix("//").and_then(|rest| rest.rsplit('@').next());
-    host.is_some_and(|host| !host.is_empty() && !host.starts_with(['/', ':', '?']))
+    host.is_some_and(|host| host_and_port(&format!("any://{host}"), 1).is_some())
 }
 
 #[cfg(test)]
@@ -206,6 +208,12 @@ mod tests {
         check("cgroup:", "error: a control group needs a path: cgroup:PATH");
         assert!(matches!("8080".parse::<WatchSpec>(), Err(SpecError::Unknown(_))));
         assert!(matches!("postgres:///x".parse::<WatchSpec>(), Err(SpecError::Address(..))));
+        check(
+            "postgres://me:s3cret@db:99999/app",
+            "error: `postgres://me:***@db:99999/app` names no host and port: expected \
+             postgres://[USER[:PASSWORD]@]HOST[:PORT][/…]",
+        );
+        assert!(matches!("metrics:http://h:port/".parse::<WatchSpec>(), Err(SpecError::Metrics(_))));
     }
 
     #[test]

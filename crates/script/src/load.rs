@@ -83,8 +83,22 @@ pub struct Loaded {
 /// # Errors
 /// If anything of it is wrong.
 pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
-    let bundle = link(entry, &|path| std::fs::read_to_string(path), &k6::check)?;
-    load_bundle(entry, bundle, settings)
+    load_bundle(entry, linked(entry)?, settings)
+}
+
+/// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
+const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
+
+/// The linked files of a script, read on a thread with a stack that deeply nested text does not overflow.
+fn linked(entry: &Path) -> Result<Bundle, LoadError> {
+    let read = || link(entry, &|path| std::fs::read_to_string(path), &k6::check);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, read);
+        let thread = thread.map_err(|error| LoadError::Engine(format!("cannot start the parser: {error}")))?;
+        let linked = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        linked.map_err(LoadError::from)
+    })
 }
 
 fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<Loaded, LoadError> {

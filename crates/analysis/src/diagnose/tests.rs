@@ -253,6 +253,24 @@ fn pattern_floor_when_one_user_is_too_slow() {
 }
 
 #[test]
+fn a_floor_of_failures_is_not_called_slow() {
+    let level = busy(Level::new(Baseline, 1, 100.0, 2.0), 0.05, 0.0, 0.01, 0.0).failing(1.0, "status 500");
+    let diagnosis = check(&[level], "pattern.floor", Certainty::Proved);
+    insta::assert_snapshot!(diagnosis.bottleneck.sentence, @"No load is to blame: a single user already breaks `http_req_failed: rate<0.01`: 100 % of its requests failed. What is asked for, or the service that answers, must be put right before its capacity can be found.");
+    assert!(diagnosis.levers.is_empty(), "{:#?}", diagnosis.levers);
+}
+
+#[test]
+fn a_generator_without_files_is_neither_the_service_nor_short_of_cpu() {
+    let level = busy(Level::new(Confirm, 64, 5000.0, 1.0), 0.2, 0.1, 0.1, 0.0);
+    let level = level.failing(0.9, "1210 dial: this machine's limit of open files is reached");
+    let diagnosis = check(&[light(), level], "unknown", Certainty::Unknown);
+    insta::assert_snapshot!(diagnosis.bottleneck.sentence, @"At 64 users the load generator was the limit (it looks like gen.fd or gen.ports), not the service: 45,000 of 50,000 requests failed: 1210 dial: this machine's limit of open files is reached. Give it more (ulimit -n, net.ipv4.ip_local_port_range), or another machine.");
+    assert_eq!(diagnosis.bottleneck.subject, "plimsoll");
+    assert!(ruled_out(&diagnosis, "gen.cpu").contains("more CPU does not cure"));
+}
+
+#[test]
 fn slow_at_many_users_is_not_a_floor() {
     let diagnosis = last(&record(&[light(), compute(1000, 1050.0, (0.05, 0.02), (1.93, 2.1), 0.0)]));
     assert!(ruled_out(&diagnosis, "pattern.floor").contains("1 user got answers in 22 ms"), "{diagnosis:#?}");

@@ -16,6 +16,9 @@ pub(super) const RULE: Rule = Rule { id: "gen.cpu", kind: Kind::Station, parts: 
 fn judge(case: &Case<'_>) -> Judged {
     let scene = &case.here;
     let (step, generator) = (&scene.step, &scene.generator);
+    if let Some(failures) = gate::own_failures(step) {
+        return Judged::RuledOut(format!("{failures}, which more CPU does not cure"));
+    }
     let available = generator_cores(scene);
     let (Some(run), Some(available)) = (generator.run, available) else {
         return if step.is_green() { Judged::NotSeen } else { late_only(case) };

@@ -8,7 +8,7 @@ use crate::budget::{self, DATABASE, SERVICE_CPU, UNEXPLAINED};
 use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
-use crate::step::latency_limit;
+use crate::step::{LatencyLimit, latency_limit};
 
 pub(super) const RULE: Rule = Rule { id: "pattern.floor", kind: Kind::First, parts: &[], judge, levers };
 
@@ -27,21 +27,29 @@ fn judge(case: &Case<'_>) -> Judged {
             ))
         };
     }
-    let plan = case.here.record.plan.as_ref();
-    let limit = plan.and_then(|plan| latency_limit(&plan.promises));
-    let broken = step.worst().map(|fact| fact.text.clone()).unwrap_or_default();
-    let what = match limit.filter(|_| broken.starts_with("http_req_duration")) {
-        Some(limit) => format!(
-            "a single user already waits {} where {} were promised",
-            phrase::ms(step.promised_latency_ms(limit)),
-            phrase::ms(limit.limit_ms)
-        ),
-        None => format!(
-            "a single user already breaks `{broken}`: {} of its requests failed",
-            phrase::percent(step.failed_share())
-        ),
+    let (sentence, words) = match broken_limit(case) {
+        Some(limit) => {
+            let sentence = format!(
+                "No load is to blame: a single user already waits {} where {} were promised. Its mean {} are {}. There \
+                 is no queue to shorten; the request itself must get faster.",
+                phrase::ms(step.promised_latency_ms(limit)),
+                phrase::ms(limit.limit_ms),
+                phrase::ms(case.budget.total_ms),
+                largest_parts(case),
+            );
+            (sentence, "too slow for a single user")
+        }
+        // How long a wrong answer takes says nothing about the right one.
+        None => {
+            let broken = step.worst().map(|fact| fact.text.clone()).unwrap_or_default();
+            let sentence = format!(
+                "No load is to blame: a single user already breaks `{broken}`: {} of its requests failed. What is asked \
+                 for, or the service that answers, must be put right before its capacity can be found.",
+                phrase::percent(step.failed_share())
+            );
+            (sentence, "failing for a single user")
+        }
     };
-    let parts = largest_parts(case);
     Judged::Candidate(Candidate {
         subject: case.here.service.name.clone(),
         is_hard: true,
@@ -51,15 +59,17 @@ fn judge(case: &Case<'_>) -> Judged {
             measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile with one user"),
             measured("http_req_failed", step.failed_share(), "share", "requests that failed with one user"),
         ],
-        sentence: format!(
-            "No load is to blame: {what}. Its mean {} are {}. There is no queue to shorten; the request itself must get \
-             faster.",
-            phrase::ms(case.budget.total_ms),
-            parts,
-        ),
-        words: "too slow for a single user".to_owned(),
+        sentence,
+        words: words.to_owned(),
         ..Candidate::default()
     })
+}
+
+/// The promise about latency, if it is what breaks.
+fn broken_limit(case: &Case<'_>) -> Option<LatencyLimit> {
+    let plan = case.here.record.plan.as_ref()?;
+    let broken = case.here.step.worst().is_some_and(|fact| fact.text.starts_with("http_req_duration"));
+    latency_limit(&plan.promises).filter(|_| broken)
 }
 
 fn largest_parts(case: &Case<'_>) -> String {
@@ -78,6 +88,9 @@ fn largest_parts(case: &Case<'_>) -> String {
 fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
     let share = |part| case.budget.part(part) / case.budget.total_ms.max(1e-9);
     let mut levers = Vec::new();
+    if broken_limit(case).is_none() {
+        return levers;
+    }
     let parts = [
         ("db.query.time", DATABASE, "faster queries"),
         ("svc.cpu.cost", SERVICE_CPU, "less work per request"),

@@ -10,6 +10,7 @@ use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
 use crate::station::pool_name;
+use crate::step::gate;
 
 pub(super) const RULE: Rule = Rule { id: "unknown", kind: Kind::Rest, parts: &[], judge, levers };
 
@@ -54,6 +55,14 @@ fn looks_like(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
     let scene = &case.here;
     if case.is_dead {
         return Some(death(case));
+    }
+    if let Some(failures) = gate::own_failures(&scene.step) {
+        let sentence = format!(
+            "the load generator was the limit (it looks like gen.fd or gen.ports), not the service: {failures}. Give it \
+             more (ulimit -n, net.ipv4.ip_local_port_range), or another machine."
+        );
+        let seen = measured("http_req_failed", scene.step.failed_share(), "share", "requests that failed");
+        return Some(("plimsoll".to_owned(), sentence, vec![seen]));
     }
     let (sessions, size) = (scene.sessions?, scene.pool_size()?);
     let of = |count: f64| format!("{} of {}", phrase::number(count), phrase::count(size));

@@ -66,9 +66,18 @@ pub(super) fn judge(record: &RunRecord, windows: &[&Window], facts: &mut StepFac
             because.push(format!("{} of {} {what} were in use", phrase::count(used), phrase::count(limit)));
         }
     }
+    because.extend(own_failures(facts));
     let gate = if because.is_empty() { Gate::Green } else { Gate::Red };
     facts.generator = GeneratorHealth { cpu_cores: cpu.unwrap_or(0.0), late_ms_p99, gate };
     facts.gate_because = because;
+}
+
+/// Requests that failed by a limit of this machine, in the engine's own words: the service never saw them.
+pub(crate) fn own_failures(facts: &StepFacts) -> Option<String> {
+    let own = facts.errors.iter().filter(|(cause, _)| cause.contains("this machine"));
+    let (cause, count) = own.max_by_key(|(_, count)| **count)?;
+    let (count, all) = (phrase::count(*count as f64), phrase::count(facts.requests.finished as f64));
+    Some(format!("{count} of {all} requests failed: {cause}"))
 }
 
 fn late_p99(windows: &[&Window]) -> f64 {

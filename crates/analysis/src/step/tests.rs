@@ -180,6 +180,8 @@ fn every_reason_makes_the_gate_red_and_says_why() {
     check(level().late(26.0), "26 ms late");
     check(level().unread(0.25), "25 % of the answers");
     check(level().see("gen", PORTS_USED, 28_000.0).see("gen", PORTS_LIMIT, 28_232.0), "28,000 of 28,232 local ports");
+    let cause = "1210 dial: this machine's limit of open files is reached";
+    check(level().failing(0.5, cause), "500 of 1,000 requests failed: 1210 dial: this machine's limit");
     check(level().see("gen", FDS, 1020.0).see("gen", FDS_LIMIT, 1024.0), "file descriptors");
     assert!(only(generator(level().late(24.0).unread(0.1), 1.0, 0.5)).is_green());
 }

@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
 use crate::session::{Outcome, Reached, Session, Settings, Watching, measured};
-use crate::target::{Guard, Target, reach};
+use crate::target::{Guard, Target, reach, shown};
 
 const DEFAULT_PROMISES: [&str; 2] = ["http_req_duration: p(90)<500", "http_req_failed: rate<0.01"];
 
@@ -98,7 +98,7 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
     let (plan, factory, address) = match target? {
         Target::Url(url) => {
             let address = reach(&url, &guard)?;
-            let plan = plan(url.as_str(), &promises, scenario("default", max), HttpSettings::default());
+            let plan = plan(&shown(&url), &promises, scenario("default", max), HttpSettings::default());
             (Arc::new(plan), engine::url_users(url.as_str(), typed.think), Some(address))
         }
         Target::Script(path) => {
@@ -106,7 +106,7 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
                 return Err(Failure::config("--think is for URL targets: a script thinks with sleep()"));
             }
             let loaded = super::run::load(&path, &typed.script, env)?;
-            loaded.log.iter().for_each(|line| output.say(line.level, &line.text));
+            loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
             warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
             plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];

@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
 use crate::session::{Outcome, Session, Settings, Watching};
-use crate::target::{Guard, Target, reach};
+use crate::target::{Guard, Target, reach, shown};
 
 /// Runs the command.
 pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
@@ -39,13 +39,13 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
             let address = reach(&url, &guard)?;
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
             let nothing = serde_json::Value::Object(serde_json::Map::new());
-            let planned = script::options::plan(url.as_str(), &nothing, &facts, &overrides).map_err(options_failure)?;
+            let planned = script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
             let factory = engine::url_users(url.as_str(), Duration::ZERO);
             (warned(planned, &mut output), factory, Some(address))
         }
         Target::Script(path) => {
             let loaded = load(&path, &typed.scripting, env)?;
-            loaded.log.iter().for_each(|line| output.say(line.level, &line.text));
+            loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
             (plan.clone(), loaded.factory(), None)
         }
@@ -116,6 +116,8 @@ fn whole_run(record: &RunRecord) -> Option<StepSpan> {
     let (first, last) = (record.windows.iter().find(loaded)?, record.windows.iter().rev().find(loaded)?);
     let whole = Interval::new(first.interval.from, last.interval.to);
     let users = record.windows.iter().map(|window| u64::from(window.users)).max().unwrap_or(0);
+    // Users are counted at the end of each second: in a run that is over sooner nobody is left.
+    let users = users.max(1);
     Some(StepSpan { phase: Phase::Confirm, users, whole, measured: whole })
 }
 
@@ -182,14 +184,15 @@ pub(crate) fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>
 /// k6's code for a script that cannot be run.
 fn load_exit(error: &LoadError) -> Exit {
     match error {
-        LoadError::Link(LinkError::Syntax { .. } | LinkError::Import { .. }) | LoadError::Init(_) => {
-            Exit::ScriptException
-        }
+        LoadError::Link(
+            LinkError::Syntax { .. } | LinkError::Import { .. } | LinkError::FileMissing { importer: Some(_), .. },
+        )
+        | LoadError::Init(_) => Exit::ScriptException,
         LoadError::Link(LinkError::Unsupported { .. }) => Exit::InvalidConfig,
         LoadError::Aborted(_) => Exit::Aborted,
-        LoadError::Link(LinkError::FileMissing { .. }) | LoadError::NoFunction { .. } | LoadError::Engine(_) => {
-            Exit::Other
-        }
+        LoadError::Link(LinkError::FileMissing { importer: None, .. })
+        | LoadError::NoFunction { .. }
+        | LoadError::Engine(_) => Exit::Other,
     }
 }
 

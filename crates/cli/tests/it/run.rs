@@ -71,6 +71,54 @@ fn code(folder: &Path, script: &str, words: &[&str]) -> (i32, String) {
 }
 
 #[test]
+fn quiet_keeps_what_the_script_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export default function () { console.log('hello'); console.debug('secretly'); }";
+    let (exit, said) = code(folder.path(), script, &["--quiet"]);
+    assert_eq!(exit, 0, "{said}");
+    assert!(said.contains("hello") && !said.contains("secretly") && !said.contains("running"), "{said}");
+}
+
+#[test]
+fn deeply_nested_text_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let sum = format!("export default function () {{ console.log({}1); }}", "1+".repeat(200_000));
+    let (exit, said) = code(folder.path(), &sum, &["-i", "1"]);
+    assert!(exit == 0 && said.contains("200001"), "{exit}: {said}");
+    let script = format!("export default function () {{ return {}1{}; }}", "(".repeat(20_000), ")".repeat(20_000));
+    let (exit, said) = code(folder.path(), &script, &["-i", "1"]);
+    assert!(exit == 107 && said.contains("RangeError"), "{exit}: {said}");
+}
+
+#[test]
+fn passwords_in_urls_are_neither_shown_nor_recorded() {
+    let service = Service::start("laptop --no-database");
+    let folder = tempfile::tempdir().unwrap();
+    let target = service.url.replace("//", "//me:s3cret@") + "/healthz";
+    let words = ["run", &target, "-i", "1", "--record", "a.record"];
+    let output = plimsoll().args(words).current_dir(folder.path()).output().unwrap();
+    let record = fs::read(folder.path().join("a.record")).unwrap();
+    let script = "import http from 'k6/http'; export default () => { http.get('http://me:s3cret@127.0.0.1:1/'); };";
+    let (exit, failed) = code(folder.path(), script, &["-i", "1"]);
+    assert!(exit == 0 && failed.contains("request failed: GET http://me:***@127.0.0.1:1/"), "{failed}");
+    for text in [output.stdout, output.stderr, record, failed.into_bytes()] {
+        let text = String::from_utf8_lossy(&text);
+        assert!(!text.is_empty() && !text.contains("s3cret"), "{text}");
+    }
+}
+
+#[test]
+fn the_usual_limit_of_open_files_is_not_that_of_the_users() {
+    let service = Service::start("laptop --no-database --floor 200ms");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -Sn 100 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_plimsoll"), "run"]);
+    let output = shell.args([&format!("{}/age?birthdate=1990-02-28", service.url), "-u", "150", "-i", "150"]).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("0 out of 150"), "{said}");
+}
+
+#[test]
 fn exit_codes_are_those_of_k6() {
     let folder = tempfile::tempdir().unwrap();
     let check = |script: &str| code(folder.path(), script, &[]);

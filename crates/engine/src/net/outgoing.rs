@@ -47,6 +47,10 @@ impl Outgoing<'_> {
         for (name, value) in self.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH) {
             headers.append(name.clone(), value.clone());
         }
+        // hyper writes the length of a body that there is. Some servers refuse a POST that says nothing of its length.
+        if self.body.is_empty() && matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
         let cookies = self.cookie_header(jar, headers.get(COOKIE));
         for (name, value) in [(USER_AGENT, &defaults.user_agent), (AUTHORIZATION, &self.target.authorization)] {
             if let Some(value) = value.as_ref().filter(|_| !headers.contains_key(&name)) {
@@ -96,7 +100,7 @@ mod tests {
         let cookies = [("a".to_owned(), "x".to_owned(), true), ("b".to_owned(), "y".to_owned(), false)];
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("77"));
-        let outgoing = Outgoing {
+        let mut outgoing = Outgoing {
             method: Method::GET,
             target,
             headers: &headers,
@@ -108,5 +112,8 @@ mod tests {
         assert_eq!(request.headers()[COOKIE], "b=2; a=x; b=y");
         assert_eq!(request.headers()[CONNECTION], "close");
         assert!(!request.headers().contains_key(CONTENT_LENGTH));
+        outgoing.method = Method::POST;
+        let request = outgoing.encode(&Defaults { user_agent: None, close: true }, &jar);
+        assert_eq!(request.headers()[CONTENT_LENGTH], "0");
     }
 }

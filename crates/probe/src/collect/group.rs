@@ -218,7 +218,10 @@ impl Group {
         let id = self.subject.id.as_str();
         let Some(main) = self.main else { return sheet.put(id, signal::ALIVE, 0.0) };
         let stat = files.process(main.pid, "stat").and_then(stat::parse);
-        let lives = stat.is_some_and(|stat| stat.alive() && stat.started_ticks == main.started_ticks);
+        let lives = stat.map(|stat| stat.alive() && stat.started_ticks == main.started_ticks);
+        // What is there and cannot be read has not ended: it is we who have no file descriptor left.
+        let gone = || (!files.path(main.pid, "stat").exists()).then_some(false);
+        let Some(lives) = lives.or_else(gone) else { return };
         sheet.put(id, signal::ALIVE, f64::from(u8::from(lives)));
         sheet.put(id, signal::STARTED_AT, seconds(main.started_ticks));
         if !lives {

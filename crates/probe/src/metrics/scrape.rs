@@ -46,8 +46,18 @@ async fn exchange(host: &str, port: u16, path: &str) -> io::Result<Vec<u8>> {
     );
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
-    stream.take(PAGE_BYTES_MAX).read_to_end(&mut answer).await?;
+    let mut stream = stream.take(PAGE_BYTES_MAX);
+    // Some servers keep the connection although they were asked to close it: the length says where the page ends.
+    while !is_whole(&answer) && stream.read_buf(&mut answer).await? > 0 {}
     Ok(answer)
+}
+
+/// Whether an answer with a length has come to its end.
+fn is_whole(answer: &[u8]) -> bool {
+    let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return false };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+    length.is_some_and(|length| answer.len() - end - 4 >= length)
 }
 
 fn path(url: &str) -> &str {
@@ -92,6 +102,22 @@ mod tests {
             b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nup \r\n2;x=y\r\n1\n\r\n0\r\n\r\n";
         assert_eq!(split(chunked), Some((404, "up 1\n".into())));
         assert_eq!(split(b"SSH-2.0-OpenSSH\r\n\r\n"), None);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_stays_open_is_not_waited_for() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/metrics", listener.local_addr().unwrap());
+        let serve = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nup 1\n").await.unwrap();
+            std::future::pending::<()>().await
+        };
+        let page = tokio::select! {
+            page = fetch(&url, Duration::from_secs(10)) => page,
+            () = serve => unreachable!("it keeps the connection"),
+        };
+        assert_eq!(page.unwrap(), "up 1\n");
     }
 
     #[test]

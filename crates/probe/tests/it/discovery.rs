@@ -46,6 +46,13 @@ fn the_listening_process_is_the_service_with_its_children_and_threads() {
 }
 
 #[test]
+fn a_metrics_page_of_nobody_known_is_named_without_its_password() {
+    let settings = settings(None, &["metrics:http://me:s3cret@127.0.0.1:1/metrics"], std::process::id());
+    let subjects = format!("{:?}", discover(settings).subjects);
+    assert!(subjects.contains("http://me:***@127.0.0.1:1/metrics"), "{subjects}");
+}
+
+#[test]
 fn time_of_threads_that_ended_stays_in_the_sum() {
     let service = Service::start();
     let mut watched = Watched::begin(settings(Some(service.address), &[], std::process::id()));

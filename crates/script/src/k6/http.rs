@@ -11,6 +11,7 @@ use http::Method;
 use model::record::Level;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Array, Class, Ctx, Exception, Function, Object, Result, Value};
+use url::Url;
 
 use super::Builtin;
 use crate::host::{Host, text};
@@ -126,9 +127,21 @@ fn give<'js>(
         if form.throws {
             return Err(Exception::throw_message(ctx, &failure.text));
         }
-        host.meter.log(Level::Warn, format!("request failed: {} {}: {}", echo.method, echo.url, failure.text));
+        host.meter.log(Level::Warn, format!("request failed: {} {}: {}", echo.method, shown(&echo.url), failure.text));
     }
     Class::instance(ctx.clone(), HttpResponse::new(response, echo, form))
+}
+
+/// A URL as it may be logged: without its password.
+fn shown(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(mut parsed) if parsed.password().is_some() => {
+            // Fails only for URLs without a host, which hold no password.
+            let _ = parsed.set_password(Some("***"));
+            parsed.into()
+        }
+        _ => url.to_owned(),
+    }
 }
 
 /// Sends requests at once; the result has the shape of what was given.

@@ -60,7 +60,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Why a script cannot be linked. k6's exit codes: 255 for [`LinkError::FileMissing`], 107 for the others.
+/// Why a script cannot be linked. k6's exit codes: 255 if the script itself is missing, 107 for all else.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// A file cannot be read.
@@ -101,6 +101,6 @@ pub enum LinkError {
 
 fn cannot_read(path: &Path, importer: Option<&Spot>) -> String {
     let hint = if path.extension().is_none() { " (the extension must be written out)" } else { "" };
-    let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}{}", spot.below()));
+    let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}"));
     format!("cannot read {}{hint}{from}", path.display())
 }

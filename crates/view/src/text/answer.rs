@@ -55,9 +55,9 @@ fn undecided(capacity: &Capacity, under: &str) -> String {
     let low = count(capacity.users_low);
     match capacity.users_high {
         Some(high) => {
-            format!("between {low} and {}{under}, undecided: time ran out", things(high, "user"))
+            format!("between {low} and {}{under}, undecided: the search ended first", things(high, "user"))
         }
-        None => format!("{low} users or more{under}, undecided: time ran out before anything broke"),
+        None => format!("{low} users or more{under}, undecided: the search ended before anything broke"),
     }
 }
 

@@ -71,8 +71,8 @@ fn each_way_to_end_has_its_own_sentence() {
     1 user is too many: http_req_failed: rate<0.01 is broken without any competition
     at least 3,000 users under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, at 28,807 requests/s: the load generator was the limit, not the service
     at least 3,000 users under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, at 28,807 requests/s: this machine, which generator and service share, was the limit, not the service
-    between 380 and 520 users under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, undecided: time ran out
-    380 users or more under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, undecided: time ran out before anything broke
+    between 380 and 520 users under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, undecided: the search ended first
+    380 users or more under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, undecided: the search ended before anything broke
     the service died under load; the most it carried alive: 9 users under http_req_duration: p(90)<500 and http_req_failed: rate<0.01, at 28,807 requests/s
     the service died before it carried any load
     "

@@ -130,6 +130,18 @@ fn another_process_with_the_same_number_is_not_the_service() {
 }
 
 #[test]
+fn a_process_that_cannot_be_read_is_not_called_dead() {
+    let tree = Tree::new();
+    let mut group = group(10);
+    tree.process(10, 1, "app", (10, 0), &[(10, 100, 0)]);
+    tree.look(&mut group, 1);
+    let path = tree.0.path().join("10/stat");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(tree.look(&mut group, 2).value("svc", signal::ALIVE), None);
+}
+
+#[test]
 fn of_too_many_threads_a_share_is_read_and_sums_stay_whole() {
     let tree = Tree::new();
     let mut group = group(1_000);
