@@ -111,7 +111,7 @@ mod tests {
         let serve = async {
             let (mut stream, _) = listener.accept().await.unwrap();
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nup 1\n").await.unwrap();
-            std::future::pending::<()>().await
+            std::future::pending::<()>().await;
         };
         let page = tokio::select! {
             page = fetch(&url, Duration::from_secs(10)) => page,
