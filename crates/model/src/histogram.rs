@@ -3,12 +3,14 @@
 use hdrhistogram::Histogram as Hdr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A histogram of non-negative durations in microseconds, three significant digits (relative error at most 0.1 %),
-/// up to one hour; longer values count as one hour. Grows to at most about 90 kB. Merges exactly.
+/// A histogram of non-negative durations in microseconds, three significant digits (relative error at most 0.1 %). Grows
+/// with the largest value: to about 90 kB for an hour, to about 220 kB for the largest number there is, as a script's own
+/// metric may bring. Merges exactly.
 #[derive(Clone, Debug)]
 pub struct Histogram(Hdr<u32>);
 
-const MICROS_MAX: u64 = 3_600_000_000;
+/// Larger values count as this one: far beyond all durations and sizes.
+const MICROS_MAX: u64 = 1 << 62;
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -254,6 +256,19 @@ mod tests {
             let seen = trend.percentile(percent);
             assert!((seen - truth).abs() <= truth.abs() * 0.002 + 0.2, "p{percent}: {seen} is not {truth}");
         }
+    }
+
+    #[test]
+    fn large_trends_hold_bytes_and_moments_as_well_as_times() {
+        let mut trend = Trend::default();
+        (0..=3000).for_each(|value| trend.add(f64::from(value) * 1e9));
+        for percent in [10.0, 50.0, 95.0] {
+            let truth = percent / 100.0 * 3e12;
+            let seen = trend.percentile(percent);
+            assert!((seen - truth).abs() <= truth * 0.002, "p{percent}: {seen} is not {truth}");
+        }
+        trend.add(f64::INFINITY);
+        assert_eq!(trend.count(), 3002);
     }
 
     #[test]

@@ -90,14 +90,15 @@ pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
 const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
 /// The linked files of a script, read on a thread with a stack that deeply nested text does not overflow.
-fn linked(entry: &Path) -> Result<Bundle, LoadError> {
+fn linked(entry: &Path) -> Result<Bundle, LinkError> {
     let read = || link(entry, &|path| std::fs::read_to_string(path), &k6::check);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);
-        let thread = thread.spawn_scoped(scope, read);
-        let thread = thread.map_err(|error| LoadError::Engine(format!("cannot start the parser: {error}")))?;
-        let linked = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        linked.map_err(LoadError::from)
+        match thread.spawn_scoped(scope, read) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Where so much address space is not to be had, the stack of this thread must do.
+            Err(_) => read(),
+        }
     })
 }
 
