@@ -106,16 +106,8 @@ fn imports_that_lead_nowhere() {
     import _ from 'lodash';
                   ^
     ");
-    insta::assert_snapshot!(shown("import './missing.js';"), @r"
-    cannot read missing.js, imported at main.js:1:8
-    import './missing.js';
-           ^
-    ");
-    insta::assert_snapshot!(shown("export * from './a';"), @r"
-    cannot read a (the extension must be written out), imported at main.js:1:15
-    export * from './a';
-                  ^
-    ");
+    insta::assert_snapshot!(shown("import './missing.js';"), @"cannot read missing.js, imported at main.js:1:8");
+    insta::assert_snapshot!(shown("export * from './a';"), @"cannot read a (the extension must be written out), imported at main.js:1:15");
     let circle = [("main.js", "export { x } from './b.js';"), ("b.js", "export { x } from './main.js';")];
     insta::assert_snapshot!(refused(&circle), @r"
     b.js:1:10: `./main.js` exports `x` only from a circle of files
