@@ -107,12 +107,12 @@ fn imports_that_lead_nowhere() {
                   ^
     ");
     insta::assert_snapshot!(shown("import './missing.js';"), @r"
-    cannot read missing.js, imported at main.js:1:8
+    cannot read missing.js: entity not found, imported at main.js:1:8
     import './missing.js';
            ^
     ");
     insta::assert_snapshot!(shown("export * from './a';"), @r"
-    cannot read a (the extension must be written out), imported at main.js:1:15
+    cannot read a (the extension must be written out): entity not found, imported at main.js:1:15
     export * from './a';
                   ^
     ");
@@ -209,5 +209,5 @@ fn what_a_module_tests_for_may_stand_in_it() {
 fn a_missing_script_has_no_importer() {
     let error = link_files(&files(&[]), "nowhere.js").unwrap_err();
     assert!(matches!(error, LinkError::FileMissing { importer: None, .. }));
-    assert_eq!(error.to_string(), "cannot read nowhere.js");
+    assert_eq!(error.to_string(), "cannot read nowhere.js: entity not found");
 }
