@@ -49,10 +49,10 @@ impl Thrown {
         }
         let stack = property("stack").unwrap_or_default();
         let frames = stack.lines().filter(|line| !line.contains(OWN_CODE) && !line.trim().is_empty());
-        Self { headline, stack: frames.map(without_wrong_column).collect::<Vec<_>>().join("\n") }
+        Self { headline, stack: frames.collect::<Vec<_>>().join("\n") }
     }
 
-    /// `file:line:column` of the innermost frame that has one; `file:line` on the first line of a file.
+    /// `file:line:column` of the innermost frame that has one.
     pub(crate) fn place(&self) -> Option<&str> {
         let place = |line: &'_ str| -> Option<(usize, usize)> {
             let inner = line.trim().strip_prefix("at ")?;
@@ -71,16 +71,6 @@ impl fmt::Display for Thrown {
             write!(f, "\n{}", self.stack)?;
         }
         Ok(())
-    }
-}
-
-/// A frame without its column if it is on the first line, where the preparation of the module stands in front of the
-/// script's own text (see [`crate::link::Module`]).
-fn without_wrong_column(frame: &str) -> String {
-    let (head, tail) = frame.strip_suffix(')').map_or((frame, ""), |head| (head, ")"));
-    match head.rsplit_once(":1:") {
-        Some((head, column)) if column.parse::<u32>().is_ok() => format!("{head}:1{tail}"),
-        _ => frame.to_owned(),
     }
 }
 
@@ -103,15 +93,6 @@ fn plain(value: &Value<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_line_has_no_column() {
-        assert_eq!(without_wrong_column("    at f (a.js:1:262)"), "    at f (a.js:1)");
-        assert_eq!(without_wrong_column("    at a.js:1:262"), "    at a.js:1");
-        for frame in ["    at f (a.js:11:2)", "    at f (a.js:2:1)", "    at next (native)"] {
-            assert_eq!(without_wrong_column(frame), frame);
-        }
-    }
 
     #[test]
     fn the_place_is_that_of_the_innermost_frame_with_a_file() {

@@ -58,7 +58,11 @@ fn each_mistake_has_its_sentence_and_code() {
         (&["find", "two.js"], 104, &["one, two"]),
         (&["run", "syntax.js"], 107, &["syntax.js:3", "http.get('http://127.0.0.1:1/';", "^"]),
         (&["run", "throws.js"], 107, &["throws.js:2", "property 'y' of null"]),
-        (&["run", "imports.js"], 107, &["cannot read gone.js, imported at imports.js:1:15: No such file"]),
+        (
+            &["run", "imports.js"],
+            107,
+            &["cannot read gone.js: No such file", ", imported at imports.js:1:15\nimport x", "^\n"],
+        ),
         (&["run", "vus.js", "-u", "-1"], 255, &["invalid value '-1' for '--vus"]),
         (&["run", "nothing.js"], 255, &["export"]),
         (&["run", "ws.js"], 104, &["k6/ws", "not supported yet"]),

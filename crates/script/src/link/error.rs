@@ -64,14 +64,14 @@ impl fmt::Display for Spot {
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// A file cannot be read.
-    #[error("{}", cannot_read(path, importer.as_deref()))]
+    #[error("{}", cannot_read(path, importer.as_deref(), reason))]
     FileMissing {
         /// The file.
         path: PathBuf,
         /// Where it is imported; `None` for the script itself.
         importer: Option<Box<Spot>>,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said; part of the sentence, so that an excerpt can end it.
+        reason: io::Error,
     },
     /// The text is not JavaScript.
     #[error("{spot}: syntax error: {message}{}", spot.below())]
@@ -99,8 +99,8 @@ pub enum LinkError {
     },
 }
 
-fn cannot_read(path: &Path, importer: Option<&Spot>) -> String {
+fn cannot_read(path: &Path, importer: Option<&Spot>, reason: &io::Error) -> String {
     let hint = if path.extension().is_none() { " (the extension must be written out)" } else { "" };
-    let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}"));
-    format!("cannot read {}{hint}{from}", path.display())
+    let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}{}", spot.below()));
+    format!("cannot read {}{hint}: {reason}{from}", path.display())
 }

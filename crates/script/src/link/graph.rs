@@ -63,10 +63,10 @@ impl Loader<'_> {
         if let Some(&known) = self.known.get(path) {
             return Ok(known);
         }
-        let source = (self.read)(path).map_err(|source| LinkError::FileMissing {
+        let source = (self.read)(path).map_err(|reason| LinkError::FileMissing {
             path: path.to_owned(),
             importer: importer.map(Box::new),
-            source,
+            reason,
         })?;
         let parsed = parse(&path.to_string_lossy(), source)?;
         let at = self.graph.files.len();

@@ -106,8 +106,16 @@ fn imports_that_lead_nowhere() {
     import _ from 'lodash';
                   ^
     ");
-    insta::assert_snapshot!(shown("import './missing.js';"), @"cannot read missing.js, imported at main.js:1:8");
-    insta::assert_snapshot!(shown("export * from './a';"), @"cannot read a (the extension must be written out), imported at main.js:1:15");
+    insta::assert_snapshot!(shown("import './missing.js';"), @r"
+    cannot read missing.js: entity not found, imported at main.js:1:8
+    import './missing.js';
+           ^
+    ");
+    insta::assert_snapshot!(shown("export * from './a';"), @r"
+    cannot read a (the extension must be written out): entity not found, imported at main.js:1:15
+    export * from './a';
+                  ^
+    ");
     let circle = [("main.js", "export { x } from './b.js';"), ("b.js", "export { x } from './main.js';")];
     insta::assert_snapshot!(refused(&circle), @r"
     b.js:1:10: `./main.js` exports `x` only from a circle of files
@@ -201,5 +209,5 @@ fn what_a_module_tests_for_may_stand_in_it() {
 fn a_missing_script_has_no_importer() {
     let error = link_files(&files(&[]), "nowhere.js").unwrap_err();
     assert!(matches!(error, LinkError::FileMissing { importer: None, .. }));
-    assert_eq!(error.to_string(), "cannot read nowhere.js");
+    assert_eq!(error.to_string(), "cannot read nowhere.js: entity not found");
 }
