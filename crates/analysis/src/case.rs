@@ -8,6 +8,8 @@ use crate::owner::{Owner, owner};
 use crate::scene::Scene;
 use crate::search::died;
 
+/// A mean response time that is at most this many times that of a light load has not grown.
+const UNHURRIED: f64 = 1.25;
 /// Throughput that grows by less than this share of the users' growth bends: something is filling up.
 const LINEAR: f64 = 0.7;
 
@@ -78,6 +80,14 @@ impl<'a> Case<'a> {
         let users = self.here.step.span.users as f64 / lower.users.max(1) as f64;
         let rate = self.here.step.rate_per_s / lower.rate_per_s;
         (rate - 1.0 >= LINEAR * (users - 1.0)).then_some(*lower)
+    }
+
+    /// Whether more users got more answers as quickly as a few did: then nothing stops anybody yet, however busy the
+    /// machine is with the work of others.
+    pub(crate) fn is_unhurried(&self) -> bool {
+        let light = self.light.as_ref().map(|scene| scene.step.latency_ms.avg);
+        let quick = light.is_some_and(|light_ms| self.here.step.latency_ms.avg <= UNHURRIED * light_ms);
+        quick && self.growing_from().is_some()
     }
 
     /// Users as words.

@@ -28,7 +28,7 @@ pub fn diagnose(record: &RunRecord, step: &StepSpan, baseline: Option<&StepSpan>
             Judged::NotSeen => {}
         }
     }
-    let winner = choose(candidates, case.is_dead, &mut ruled_out);
+    let winner = choose(candidates, &case, &mut ruled_out);
     let named = winner.scored.rule.id;
     let outlook = Outlook::new(&case, named);
     let mut levers = (winner.scored.rule.levers)(&case, &outlook);
@@ -67,11 +67,14 @@ struct Winner {
 }
 
 /// The deepest full station that owns the growth of the response time; ties are kept. The others become ruled out.
-fn choose(mut candidates: Vec<Scored>, is_dead: bool, ruled_out: &mut Vec<RuledOut>) -> Winner {
+fn choose(mut candidates: Vec<Scored>, case: &Case<'_>, ruled_out: &mut Vec<RuledOut>) -> Winner {
+    let is_unhurried = case.is_unhurried();
     let rank = |scored: &Scored| match scored.rule.kind {
         Kind::First => 3,
         // What a dying service filled on its way down is not why it died.
-        Kind::Station if is_dead => 0,
+        Kind::Station if case.is_dead => 0,
+        // What is busy without making anybody wait is not what stops the service.
+        Kind::Station if is_unhurried && !scored.candidate.is_hard => 0,
         Kind::Station if scored.score >= 2 && (scored.candidate.is_full || scored.candidate.is_hard) => 2,
         Kind::Rest => 1,
         Kind::Station => 0,

@@ -241,6 +241,15 @@ fn an_overflow_in_front_of_a_stuck_service_is_its_symptom() {
 }
 
 #[test]
+fn a_machine_that_others_keep_busy_stops_nobody_who_is_served_as_quickly_as_ever() {
+    let noisy = |level: Level| level.see("host", HOST_BUSY, 1.9).see("gen", RUN_WAIT, 0.05).see("svc", RUN_WAIT, 0.05);
+    let level = |users, rate| noisy(busy(Level::new(Probe, users, rate, 52.0), 0.1, 0.02, 0.02, 0.0));
+    let diagnosis =
+        last(&record(&[noisy(busy(Level::new(Baseline, 1, 19.5, 51.0), 0.1, 0.02, 0.02, 0.0)), level(8, 153.0)]));
+    assert_eq!(diagnosis.bottleneck.id, "pattern.none", "{:?}", diagnosis.bottleneck);
+}
+
+#[test]
 fn pattern_floor_when_one_user_is_too_slow() {
     let level = busy(Level::new(Baseline, 1, 1.4, 702.0), 0.05, 0.0, 0.01, 0.0).see("db", PG_ACTIVE_OTHER, 0.695).see(
         "db",
