@@ -17,6 +17,8 @@ const MACHINE_STRAINED: f64 = 0.85;
 pub(crate) const PARTY_FULL: f64 = 0.9;
 /// Run demand of one thread from which on it never blocks.
 pub(crate) const THREAD_FULL: f64 = 0.95;
+/// Cores that a party must be refused to be starved at all: a share of next to nothing is nothing.
+const STARVED_CORES: f64 = 0.05;
 /// Share of its ready time that a party waits for a core from which on it is starved.
 pub(crate) const STARVED: f64 = 0.2;
 
@@ -147,7 +149,7 @@ impl Party {
 
     /// Whether it waits for cores for a notable part of its time.
     pub(crate) fn is_starved(&self) -> bool {
-        self.stolen().is_some_and(|stolen| stolen >= STARVED)
+        self.wait.is_some_and(|wait| wait >= STARVED_CORES) && self.stolen().is_some_and(|stolen| stolen >= STARVED)
     }
 
     /// Share of its CPU time that is spent in the kernel.

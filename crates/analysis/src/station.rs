@@ -49,7 +49,9 @@ pub(crate) fn stations(scene: &Scene<'_>, light: Option<&Scene<'_>>) -> Vec<Stat
     add("gen.cpu", "plimsoll", generator_cores(scene), scene.generator.run);
     if let (Some(cores), true) = (scene.host.cores, service.is_seen() && scene.generator.is_seen()) {
         let ours = scene.ours();
-        add("host.contention", "this machine", Some((cores - scene.others()).max(ours)), Some(ours));
+        // A fair scheduler gives our parties at least half of the cores, however much others want.
+        let left = (cores - scene.others()).max(0.5 * cores);
+        add("host.contention", "this machine", Some(left.max(ours)), Some(ours));
     }
     let use_s = |scene: &Scene<'_>| Some(scene.pool_in_use()? / scene.rate()?);
     let (light_use, use_now) = (light.and_then(use_s).filter(|seconds| *seconds > 0.0), use_s(scene));

@@ -184,6 +184,12 @@ fn net_accept_when_the_kernel_turns_connections_away() {
 }
 
 #[test]
+fn an_overflow_of_somebody_elses_queue_is_not_net_accept() {
+    let level = accepting(0.8, 0.0).see("svc", LISTEN_QUEUE, 0.0);
+    assert_ne!(last(&record(&[light(), level])).bottleneck.id, "net.accept");
+}
+
+#[test]
 fn net_accept_although_others_fight_for_the_cores() {
     let noisy = |service_wait: f64| {
         let level = accepting(50.0, 9.0).failing(0.3, "1211: dial: i/o timeout");

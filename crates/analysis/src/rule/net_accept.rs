@@ -29,6 +29,10 @@ fn judge(case: &Case<'_>) -> Judged {
             _ => Judged::NotSeen,
         };
     };
+    // The counter is that of the whole name space: with an empty queue somebody else's listener overflowed.
+    if queue.is_some_and(|queue| queue < 1.0) {
+        return Judged::RuledOut("nothing waited to be accepted".to_owned());
+    }
     let opens = scene.step.connections_per_s > 0.5 * scene.step.rate_per_s;
     let is_crowded =
         opens && matches!((listen.queue, listen.backlog), (Some(mean), Some(backlog)) if mean >= CROWDED * backlog);
