@@ -110,7 +110,7 @@ fn why_not(winner: &Scored, other: &Scored) -> String {
 
 /// Users that no response time speaks of: evidence whatever the bottleneck is.
 fn unanswered(case: &Case<'_>) -> Option<Evidence> {
-    let users = case.here.step.unanswered?.total;
+    let users = case.here.step.unanswered?;
     Some(measured("users.unanswered", users, "users", "got no answer for longer than the step"))
 }
 

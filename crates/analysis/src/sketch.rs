@@ -111,17 +111,13 @@ pub(crate) fn record(levels: &[Level]) -> RunRecord {
         ..RunRecord::default()
     };
     let mut totals: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-    let (mut second, mut under_way) = (0, 0.0);
+    let mut second = 0;
     for level in levels {
         let (from, to) = (moment(second), moment(second + SECONDS));
         let span = Interval::new(from, to);
         record.steps.push(StepSpan { phase: level.phase, users: level.users, whole: span, measured: span });
         for _ in 0..SECONDS {
-            let mut window = window(level, second);
-            // At the beginning of a level so many more are asked, or fewer, that its number is under way.
-            let more = (window.in_flight_mean - std::mem::replace(&mut under_way, window.in_flight_mean)).round();
-            window.requests.started = window.requests.started.saturating_add_signed(more as i64);
-            record.windows.push(window);
+            record.windows.push(window(level, second));
             read(&mut record, level, second, &mut totals);
             second += 1;
         }

@@ -1,7 +1,6 @@
 //! What one step says: rates, response times, whether each promise held, whether the step was steady and whether the
 //! generator may be believed. Never decides what to do next.
 
-mod accounts;
 pub(crate) mod gate;
 mod promise;
 mod steady;
@@ -17,7 +16,6 @@ use model::unit::{Interval, Moment};
 use model::verdict::{Gate, GeneratorHealth, Judgement, Latency, Step};
 use model::window::{Requests, Window};
 
-pub use accounts::Unanswered;
 pub use promise::PromiseFact;
 
 /// Everything that the engine's windows say about one step.
@@ -67,7 +65,7 @@ pub struct StepFacts {
     pub overload: bool,
     /// Users that got no answer for longer than the step; `None` if there are hardly any or the step is too short to say.
     /// They are in no response time.
-    pub unanswered: Option<Unanswered>,
+    pub unanswered: Option<f64>,
     /// Requests under way that those that ended account for: never more than there were, or the measurement is wrong.
     pub answered: f64,
     /// How the generator fared.
@@ -84,7 +82,7 @@ pub fn measure(record: &RunRecord, span: &StepSpan) -> StepFacts {
     let promises = record.plan.as_ref().map_or(&[][..], |plan| &plan.promises);
     let mut facts = sum_up(&windows, span);
     facts.overload = steady::overload(&windows);
-    let accounts = accounts::accounts(record, &windows, &facts);
+    let accounts = steady::accounts(&windows, &facts);
     (facts.answered, facts.unanswered) = (accounts.answered, accounts.unanswered);
     facts.promises = promise::judge_all(promises, &windows, &facts);
     facts.promise = promise::together(&facts.promises);
@@ -124,10 +122,10 @@ impl StepFacts {
         if self.requests.finished == 0 { 0.0 } else { self.requests.failed as f64 / self.requests.finished as f64 }
     }
 
-    /// The share of users that got no answer for longer than the step, by this step's own doing.
+    /// The share of users that got no answer for longer than the step.
     pub fn unanswered_share(&self) -> f64 {
         let users = self.active_mean.min(self.span.users as f64).max(1e-9);
-        self.unanswered.map_or(0.0, |unanswered| (unanswered.own / users).min(1.0))
+        self.unanswered.map_or(0.0, |unanswered| (unanswered / users).min(1.0))
     }
 
     /// Mean response time plus the wait for a connection: all that a user waits for one request, in milliseconds.

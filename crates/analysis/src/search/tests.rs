@@ -119,19 +119,18 @@ fn a_generator_at_its_limit_makes_an_at_least() {
 #[test]
 fn users_that_are_never_let_in_are_not_carried() {
     // The promise leaves out one in ten, so the thirty that are let in may leave three outside. All who are let in are
-    // answered within 120 ms. Coming
-    // from a much heavier load, some of those outside may wait for that load's sake and do not count.
+    // answered within 120 ms.
     let system = System { servers: 5, service_s: 0.020, cv: 0.1, places: 30, ..System::EMPTY };
     for seed in SEEDS {
         let end = search(system, 500.0, seed, Settings::default());
-        assert!((30..=36).contains(&end.capacity.users), "seed {seed}: {:?}", end.capacity);
+        assert!((30..=34).contains(&end.capacity.users), "seed {seed}: {:?}", end.capacity);
         assert_eq!(end.capacity.state, CapacityState::Found, "seed {seed}");
         assert_eq!(end.capacity.broken_by.as_deref(), Some("http_req_duration: p(90)<500"), "seed {seed}");
         let over = end.record.steps.iter().map(|span| crate::step::measure(&end.record, span));
         let over = over.filter(|facts| facts.span.users >= 40 && facts.span.phase != Phase::Return);
         for facts in over {
             let outside = facts.span.users as f64 - 30.0;
-            assert!((facts.unanswered.unwrap().total - outside).abs() < 1.5, "seed {seed}: {facts:?}");
+            assert!((facts.unanswered.unwrap() - outside).abs() < 1.5, "seed {seed}: {facts:?}");
         }
     }
 }

@@ -209,10 +209,7 @@ impl Bench {
             at = time;
             match event {
                 Event::Asks if self.leaving > 0 => self.leaving -= 1,
-                Event::Asks if self.in_flight() >= self.system.places => {
-                    window.requests.started += 1;
-                    self.outside += 1;
-                }
+                Event::Asks if self.in_flight() >= self.system.places => self.outside += 1,
                 Event::Asks => {
                     window.requests.started += 1;
                     self.waiting.push_back(time);
