@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::owner::{Owner, owner};
-use crate::scene::Scene;
+use crate::owner::{Owner, generator_cores, may_delay_acknowledgements, owner};
+use crate::scene::{Party, Scene};
+
+/// Share of its cores that a party runs on or waits for, from which on a queue may stand in front of it.
+const HUNGRY: f64 = 0.6;
 
 /// Waiting to be read by the generator, and for a connection that was not being opened yet.
 pub(crate) const CLIENT: &str = "client";
@@ -97,7 +100,7 @@ fn measured(scene: &Scene<'_>, rate: f64, parts: &mut BTreeMap<String, f64>) {
     add(DATABASE, working.map(per_request_ms));
     let held = scene.pool.usage.or(scene.sessions.map(|sessions| sessions.held()));
     add(HELD, held.zip(working).map(|(held, working)| held - working).filter(|idle| *idle > 0.2).map(per_request_ms));
-    if let Some(wait) = scene.link_wait_ms() {
+    if let Some(wait) = scene.link_wait_ms().filter(|_| !may_delay_acknowledgements(scene)) {
         // An acknowledgement rides on the answer, so the round trip holds what is accounted for above, too.
         let explained: f64 = parts.values().sum();
         let link = wait.min(step.wait_ms() - explained).max(0.0);
@@ -118,10 +121,26 @@ fn full_station(scene: &Scene<'_>) -> &'static str {
         Owner::Service => SERVICE_QUEUE,
         _ if scene.service.is_one_thread_full() => SERVICE_QUEUE,
         Owner::Generator => CLIENT,
-        Owner::Several => RUN_QUEUE,
+        Owner::Several => in_the_fight(scene),
         Owner::Database => POOL_WAIT,
         Owner::Nobody => UNEXPLAINED,
     }
+}
+
+/// Where requests queue while several fight for the cores: in front of whoever wants them most of the time. If all of
+/// them are content most of the time, the fight is not what requests wait for.
+fn in_the_fight(scene: &Scene<'_>) -> &'static str {
+    let wants = |party: &Party, cores: Option<f64>| {
+        party.demand.or(party.run).zip(cores).map_or(0.0, |(demand, cores)| demand / cores)
+    };
+    let (service, database) = (&scene.service, &scene.database);
+    let queues = [
+        (RUN_QUEUE, wants(service, scene.cores_of(service))),
+        (POOL_WAIT, wants(database, scene.cores_of(database))),
+        (CLIENT, wants(&scene.generator, generator_cores(scene))),
+    ];
+    let hungry = queues.into_iter().filter(|(_, wants)| *wants >= HUNGRY);
+    hungry.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(UNEXPLAINED, |(part, _)| part)
 }
 
 /// Whether all connections to the database are held and more requests are under way: the pool's queue, seen without

@@ -13,7 +13,7 @@ use crate::budget::UNEXPLAINED;
 use crate::case::Case;
 use crate::lever::Outlook;
 use crate::phrase;
-use crate::rule::{Judged, Kind, OWNS, RULES, Scored, measured, score};
+use crate::rule::{Judged, Kind, RULES, Scored, measured, score};
 use crate::station::next;
 
 /// Diagnoses `step`, compared with `baseline` if there is one. Never fails: with nothing to go by it says so.
@@ -75,12 +75,13 @@ fn choose(mut candidates: Vec<Scored>, case: &Case<'_>, ruled_out: &mut Vec<Rule
         Kind::Station if case.is_dead => 0,
         // What is busy without making anybody wait is not what stops the service.
         Kind::Station if is_unhurried && !scored.candidate.is_hard => 0,
-        Kind::Station if scored.score >= 2 && (scored.candidate.is_full || scored.candidate.is_hard) => 2,
+        // A station that is full where hardly anybody waits does not explain why they wait.
+        Kind::Station if scored.score >= 2 && scored.is_owner() && scored.is_full_or_hard() => 2,
         Kind::Rest => 1,
         Kind::Station => 0,
     };
     let key = |scored: &Scored| {
-        let is_wall = scored.candidate.is_full && scored.owned >= OWNS && !scored.candidate.is_contradicted;
+        let is_wall = scored.candidate.is_full && scored.is_owner() && !scored.candidate.is_contradicted;
         (rank(scored), is_wall, scored.candidate.is_full && !scored.candidate.is_contradicted)
     };
     // Stable: of equals the first, which is the deepest, stays in front.
@@ -89,7 +90,7 @@ fn choose(mut candidates: Vec<Scored>, case: &Case<'_>, ruled_out: &mut Vec<Rule
     let scored = candidates.next().expect("the rule `unknown` is always a candidate");
     let mut tie = None;
     for other in candidates.filter(|other| other.rule.kind == Kind::Station) {
-        if scored.rule.kind == Kind::Station && other.owned >= OWNS && other.candidate.is_full && tie.is_none() {
+        if scored.rule.kind == Kind::Station && other.is_owner() && other.candidate.is_full && tie.is_none() {
             tie = Some(other.rule.id);
         }
         let because = format!("{}, but {}", other.candidate.words, why_not(&scored, &other));
@@ -102,8 +103,8 @@ fn why_not(winner: &Scored, other: &Scored) -> String {
     match () {
         () if winner.rule.kind == Kind::First => "with one user nothing queues".to_owned(),
         () if other.candidate.is_contradicted => "something deeper keeps it waiting".to_owned(),
+        () if !other.is_owner() => format!("that is only {} of the added response time", phrase::percent(other.owned)),
         () if winner.rule.kind == Kind::Rest => "that does not explain it".to_owned(),
-        () if other.owned < OWNS => format!("that is only {} of the added response time", phrase::percent(other.owned)),
         () => format!("{} lies deeper", winner.rule.id),
     }
 }

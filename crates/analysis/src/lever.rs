@@ -17,7 +17,7 @@ const REACH: f64 = 2.0;
 pub(crate) struct Outlook {
     /// All stations, tightest first.
     pub(crate) stations: Vec<Station>,
-    /// Requests per second now.
+    /// Requests per second now: what the service was seen to carry, in this step or a better one.
     pub(crate) rate_now: f64,
     named: &'static str,
     error: f64,
@@ -52,10 +52,10 @@ pub(crate) struct Change<'a> {
 impl Outlook {
     pub(crate) fn new(case: &Case<'_>, named: &'static str) -> Self {
         let stations = stations(&case.here, case.light.as_ref());
-        let rate_now = case.here.step.rate_per_s;
+        let here = case.here.step.rate_per_s;
+        let rate_now = here.max(case.here.peak_per_s);
         let model = stations.iter().find(|station| station.id == named).map(|station| station.rate_per_s);
-        let error =
-            model.filter(|model| *model > 0.0 && rate_now > 0.0).map_or(0.0, |model| (rate_now / model).ln().abs());
+        let error = model.filter(|model| *model > 0.0 && here > 0.0).map_or(0.0, |model| (here / model).ln().abs());
         Self { stations, rate_now, named, error: error.clamp(ERROR_MIN, 0.5), users: users_at(case) }
     }
 

@@ -92,6 +92,13 @@ pub(crate) fn generator_cores(scene: &Scene<'_>) -> Option<f64> {
     }
 }
 
+/// Whether cores are short, which may be why acknowledgements come late: then no round trip is proof of a queue on the
+/// way. Where packets are lost it is not: waiting for a core loses none.
+pub(crate) fn may_delay_acknowledgements(scene: &Scene<'_>) -> bool {
+    let short = owner(scene) != Owner::Nobody || scene.service.is_one_thread_full() || scene.is_machine_full();
+    short && !scene.link.is_losing()
+}
+
 fn is_generator_never_idle(scene: &Scene<'_>) -> bool {
     let Party { demand, .. } = scene.generator;
     matches!((demand, generator_cores(scene)), (Some(demand), Some(cores)) if demand >= DEMAND_FULL * cores)

@@ -83,8 +83,10 @@ pub(crate) struct Candidate {
     pub(crate) is_full: bool,
     /// Something seen speaks against it.
     pub(crate) is_contradicted: bool,
-    /// All failures are its doing, whatever the time budget says.
-    pub(crate) owns_errors: bool,
+    /// Parts of the time budget that it owns in this case besides those of its rule.
+    pub(crate) also_owns: &'static [&'static str],
+    /// It explains the step whatever the time budget says: all failures are its doing, or all figures are.
+    pub(crate) owns_all: bool,
     pub(crate) evidence: Vec<Evidence>,
     /// One or two sentences for people.
     pub(crate) sentence: String,
@@ -108,12 +110,12 @@ impl std::fmt::Debug for Rule {
 }
 
 /// Share of the growth of the response time that the bottleneck must own.
-pub(crate) const OWNS: f64 = 0.5;
+const OWNS: f64 = 0.5;
 
 /// Scores a candidate: hard counter 3, full station 2, half of the growth 2, not full at light load 1, contradiction
 /// −3.
 pub(crate) fn score(rule: &'static Rule, candidate: Candidate, case: &Case<'_>) -> Scored {
-    let owned = if candidate.owns_errors { 1.0 } else { case.owned(rule.parts) };
+    let owned = if candidate.owns_all { 1.0 } else { case.owned(&[rule.parts, candidate.also_owns].concat()) };
     let light_is_free = case
         .of_light()
         .is_some_and(|light| !matches!((rule.judge)(&light), Judged::Candidate(Candidate { is_full: true, .. })));
@@ -129,14 +131,23 @@ pub(crate) fn score(rule: &'static Rule, candidate: Candidate, case: &Case<'_>) 
 }
 
 impl Scored {
-    /// Proved needs a hard counter; shape alone is strong at best.
+    /// Proved needs a hard counter, strong at least half of the growth of the response time: shape alone is a suspicion.
     pub(crate) fn certainty(&self) -> Certainty {
         match self.score {
-            6.. if self.candidate.is_hard => Certainty::Proved,
-            4.. => Certainty::Strong,
-            2 | 3 => Certainty::Suspected,
+            6.. if self.candidate.is_hard && self.is_owner() => Certainty::Proved,
+            4.. if self.is_owner() => Certainty::Strong,
+            2.. => Certainty::Suspected,
             _ => Certainty::Unknown,
         }
+    }
+
+    pub(crate) fn is_full_or_hard(&self) -> bool {
+        self.candidate.is_full || self.candidate.is_hard
+    }
+
+    /// Whether it explains at least half of what users wait longer than at light load.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.owned >= OWNS
     }
 }
 

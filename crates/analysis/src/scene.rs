@@ -19,6 +19,8 @@ pub(crate) const PARTY_FULL: f64 = 0.9;
 pub(crate) const THREAD_FULL: f64 = 0.95;
 /// Cores that a party must be refused to be starved at all: a share of next to nothing is nothing.
 const STARVED_CORES: f64 = 0.05;
+/// Cores that a party must want for a fight over them to be what it suffers from.
+const WANTS_CORES: f64 = 0.5;
 /// Share of its ready time that a party waits for a core from which on it is starved.
 pub(crate) const STARVED: f64 = 0.2;
 
@@ -41,6 +43,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) unread: Option<f64>,
     /// Worker threads of the generator.
     pub(crate) workers: f64,
+    /// The most answers per second that any step of the run had; this one included.
+    pub(crate) peak_per_s: f64,
 }
 
 /// The machine.
@@ -152,6 +156,11 @@ impl Party {
         self.wait.is_some_and(|wait| wait >= STARVED_CORES) && self.stolen().is_some_and(|stolen| stolen >= STARVED)
     }
 
+    /// Whether it wants so much that a fight over cores keeps it from its work; so of one whose wish was not seen.
+    pub(crate) fn wants_cores(&self) -> bool {
+        self.demand.is_none_or(|demand| demand >= WANTS_CORES)
+    }
+
     /// Share of its CPU time that is spent in the kernel.
     pub(crate) fn kernel_share(&self) -> Option<f64> {
         let (user, system) = (self.user?, self.system?);
@@ -206,6 +215,12 @@ impl<'a> Scene<'a> {
             db_sockets: gauge(signal::DB_SOCKETS).filter(|sockets| *sockets > 0.0),
             unread: step::gate::unread(&windows).or_else(|| reader.gauge(generator_id, signal::UNREAD_SHARE)),
             workers: f64::from(windows.iter().map(|window| window.generator.workers).max().unwrap_or(0)),
+            peak_per_s: record
+                .steps
+                .iter()
+                .chain([span])
+                .map(|span| step::answered_per_s(record, span))
+                .fold(0.0, f64::max),
         }
     }
 

@@ -100,13 +100,18 @@ pub(crate) fn without_generator(scene: &Scene<'_>) -> Option<Station> {
     // The service may be confined to fewer cores than the machine has.
     let own = scene.cores_of(&scene.service).unwrap_or(cores) / (service / rate);
     let rate_per_s = ((cores - scene.others()).max(service + database) / demand).min(own);
-    (service > CORES_MIN).then_some(Station { id, subject, rate_per_s, busy: (service + database) / cores })
+    // A bound below what was seen already is none: the cores were shared with others then.
+    (service > CORES_MIN && rate_per_s > scene.peak_per_s).then_some(Station {
+        id,
+        subject,
+        rate_per_s,
+        busy: (service + database) / cores,
+    })
 }
 
 /// What would stop the service behind `named`, nearest first.
 pub(crate) fn next(scene: &Scene<'_>, light: Option<&Scene<'_>>, named: &str) -> Vec<Next> {
-    let rate = scene.rate().unwrap_or(0.0);
-    let behind = |station: &Station| station.id != named && station.rate_per_s > rate;
+    let behind = |station: &Station| station.id != named && station.rate_per_s > scene.peak_per_s;
     let mut list: Vec<Station> = stations(scene, light).into_iter().filter(behind).collect();
     if named == "host.contention"
         && let Some(station) = without_generator(scene)

@@ -117,6 +117,11 @@ impl StepFacts {
         facts.max_by(|a, b| is_broken(a).cmp(&is_broken(b)).then(a.excess().total_cmp(&b.excess())))
     }
 
+    /// Why most of the failed requests failed, in the engine's words: `status 404`.
+    pub(crate) fn main_cause(&self) -> Option<&str> {
+        self.errors.iter().max_by_key(|(_, count)| **count).map(|(cause, _)| cause.as_str())
+    }
+
     /// The share of requests that failed.
     pub fn failed_share(&self) -> f64 {
         if self.requests.finished == 0 { 0.0 } else { self.requests.failed as f64 / self.requests.finished as f64 }
@@ -163,6 +168,15 @@ pub fn latency_limit(promises: &[Promise]) -> Option<LatencyLimit> {
             Breaks::NonZero | Breaks::Zero => None,
         }
     })
+}
+
+/// Requests per second of a step that ended well.
+pub(crate) fn answered_per_s(record: &RunRecord, span: &StepSpan) -> f64 {
+    let windows = within(&record.windows, span.measured);
+    let seconds: f64 = windows.iter().map(|window| window.interval.seconds()).sum();
+    let answered: u64 =
+        windows.iter().map(|window| window.requests.finished.saturating_sub(window.requests.failed)).sum();
+    if seconds > 0.0 { answered as f64 / seconds } else { 0.0 }
 }
 
 /// The windows whose middle lies inside `interval`.

@@ -40,7 +40,7 @@ pub struct LabRow {
     pub failed: u64,
     /// Response times.
     pub latency_ms: Latency,
-    /// Id of what stopped it, if this load is at or beyond the limit.
+    /// Id of what stopped it, `pattern.none` below the limit; `None` if the stage cannot run.
     pub bottleneck: Option<String>,
     /// Why this stage cannot run on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]

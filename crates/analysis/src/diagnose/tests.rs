@@ -2,6 +2,7 @@
 
 mod laptop;
 mod link;
+mod lock;
 
 use model::finding::{Certainty, Diagnosis};
 use model::record::RunRecord;
@@ -271,7 +272,7 @@ fn pattern_floor_when_one_user_is_too_slow() {
 fn a_floor_of_failures_is_not_called_slow() {
     let level = busy(Level::new(Baseline, 1, 100.0, 2.0), 0.05, 0.0, 0.01, 0.0).failing(1.0, "status 500");
     let diagnosis = check(&[level], "pattern.floor", Certainty::Proved);
-    insta::assert_snapshot!(diagnosis.bottleneck.sentence, @"No load is to blame: a single user already breaks `http_req_failed: rate<0.01`: 100 % of its requests failed. What is asked for, or the service that answers, must be put right before its capacity can be found.");
+    insta::assert_snapshot!(diagnosis.bottleneck.sentence, @"No load is to blame: a single user already breaks `http_req_failed: rate<0.01`: 100 % of its requests failed with `status 500`. What is asked for, or the service that answers, must be put right before its capacity can be found.");
     assert!(diagnosis.levers.is_empty(), "{:#?}", diagnosis.levers);
 }
 

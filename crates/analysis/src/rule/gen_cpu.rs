@@ -64,6 +64,8 @@ fn judge(case: &Case<'_>) -> Judged {
         subject: "plimsoll".to_owned(),
         is_hard: unread.is_some() || run >= gate::DEMAND_FULL * available || !step.gate_because.is_empty(),
         is_full: true,
+        // What a generator measures that lags behind is its own lag, also where no queue of its own could be timed.
+        owns_all: behind,
         evidence: proof,
         sentence,
         words: format!("the generator needs {} cores and has {}", phrase::cores(needed), phrase::cores(run)),
@@ -77,6 +79,7 @@ fn late_only(case: &Case<'_>) -> Judged {
     Judged::Candidate(Candidate {
         subject: "plimsoll".to_owned(),
         is_hard: true,
+        owns_all: true,
         evidence: vec![measured(
             "late",
             case.here.step.generator.late_ms_p99,

@@ -4,7 +4,7 @@ use model::finding::{Basis, Lever};
 use model::signal;
 
 use super::{Candidate, Judged, Kind, Rule, cores, machine};
-use crate::budget::{CLIENT, DATABASE, HELD, POOL_WAIT, RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
+use crate::budget::{ACCEPT, CLIENT, CONNECT, DATABASE, HELD, POOL_WAIT, RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
 use crate::owner::Owner;
@@ -75,6 +75,8 @@ fn judge(case: &Case<'_>) -> Judged {
     Judged::Candidate(Candidate {
         subject: "this machine".to_owned(),
         is_full: true,
+        // A service that does not get its core does not accept either.
+        also_owns: if scene.service.wants_cores() { &[ACCEPT, CONNECT] } else { &[] },
         evidence: proof,
         sentence,
         words: format!("{} on {} cores", phrase::list(&taken), phrase::cores(available)),

@@ -10,9 +10,6 @@ use crate::lever::{Change, Outlook};
 use crate::owner::Owner;
 use crate::phrase;
 
-/// Cores that the service must want for a fight over cores to be what keeps it from accepting.
-const WANTS_CORES: f64 = 0.5;
-
 pub(super) const RULE: Rule = Rule { id: "net.accept", kind: Kind::Station, parts: &[CONNECT, ACCEPT], judge, levers };
 
 /// Turned away per second from which on it matters.
@@ -49,7 +46,7 @@ fn judge(case: &Case<'_>) -> Judged {
     // stuck because others fight for them.
     let stuck = match case.owner {
         Owner::Service | Owner::Database => true,
-        Owner::Several => scene.service.demand.is_none_or(|demand| demand >= WANTS_CORES),
+        Owner::Several => scene.service.wants_cores(),
         Owner::Nobody | Owner::Generator => false,
     } || scene.service.is_one_thread_full();
     let name = &scene.service.name;
@@ -58,7 +55,8 @@ fn judge(case: &Case<'_>) -> Judged {
         is_hard: overflows >= OVERFLOWS_MIN,
         is_full,
         is_contradicted: stuck,
-        owns_errors: all_errors_are_dials(case),
+        also_owns: &[],
+        owns_all: all_errors_are_dials(case),
         evidence: proof(case, overflows),
         sentence: sentence(case, overflows),
         words: format!(

@@ -9,7 +9,7 @@ use crate::budget::LINK;
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
 use crate::link::{Direction, End};
-use crate::owner::Owner;
+use crate::owner::may_delay_acknowledgements;
 use crate::phrase;
 
 pub(super) const RULE: Rule = Rule { id: "net.link", kind: Kind::Station, parts: &[LINK], judge, levers };
@@ -55,7 +55,7 @@ fn judge(case: &Case<'_>) -> Judged {
         subject: "the link to the users".to_owned(),
         is_hard: link.is_losing() || flat.is_some(),
         is_full: true,
-        is_contradicted: is_contradicted(case),
+        is_contradicted: may_delay_acknowledgements(scene),
         evidence: proof(case),
         sentence: sentence(case, direction, flat, end),
         words: match bytes {
@@ -74,14 +74,6 @@ fn not_queued(end: &End) -> String {
         phrase::ms(end.rtt_ms.unwrap_or(0.0)),
         phrase::ms(end.rtt_min_ms.unwrap_or(0.0))
     )
-}
-
-/// Something else is full, and may be why acknowledgements come late. Where packets are lost it is not: waiting for a
-/// core loses none.
-fn is_contradicted(case: &Case<'_>) -> bool {
-    let scene = &case.here;
-    let cores = case.owner != Owner::Nobody || scene.service.is_one_thread_full() || scene.is_machine_full();
-    cores && !scene.link.is_losing()
 }
 
 /// A lower load that moved as many bytes per second: users and their rate.
@@ -180,7 +172,7 @@ fn sentence(case: &Case<'_>, direction: Direction, flat: Option<(u64, f64)>, end
 }
 
 fn levers(case: &Case<'_>, outlook: &Outlook) -> Vec<Lever> {
-    let (scene, rate) = (&case.here, outlook.rate_now);
+    let (scene, rate) = (&case.here, case.here.step.rate_per_s);
     let direction = scene.link.direction(rate);
     let words = words(direction);
     let each = carried(case, direction).map_or_else(String::new, |bytes| {

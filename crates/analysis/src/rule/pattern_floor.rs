@@ -42,10 +42,11 @@ fn judge(case: &Case<'_>) -> Judged {
         // How long a wrong answer takes says nothing about the right one.
         None => {
             let broken = step.worst().map(|fact| fact.text.clone()).unwrap_or_default();
+            let cause = step.main_cause().map_or_else(String::new, |cause| format!(" with `{cause}`"));
             let sentence = format!(
-                "No load is to blame: a single user already breaks `{broken}`: {} of its requests failed. What is asked \
-                 for, or the service that answers, must be put right before its capacity can be found.",
-                phrase::percent(step.failed_share())
+                "No load is to blame: a single user already breaks `{broken}`: {} of its requests failed{cause}. {}",
+                phrase::percent(step.failed_share()),
+                what_to_do(step.main_cause().unwrap_or_default()),
             );
             (sentence, "failing for a single user")
         }
@@ -54,7 +55,7 @@ fn judge(case: &Case<'_>) -> Judged {
         subject: case.here.service.name.clone(),
         is_hard: true,
         is_full: true,
-        owns_errors: true,
+        owns_all: true,
         evidence: vec![
             measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile with one user"),
             measured("http_req_failed", step.failed_share(), "share", "requests that failed with one user"),
@@ -63,6 +64,17 @@ fn judge(case: &Case<'_>) -> Judged {
         words: words.to_owned(),
         ..Candidate::default()
     })
+}
+
+/// Where to look for the reason why even one user fails.
+fn what_to_do(cause: &str) -> &'static str {
+    match cause {
+        "status 401" | "status 403" => {
+            "The requests lack what the service wants of a visitor: a script can send headers, cookies or a login."
+        }
+        "status 404" | "status 405" => "Check the URL and the method: the service does not know them.",
+        _ => "What is asked for, or the service that answers, must be put right before its capacity can be found.",
+    }
 }
 
 /// The promise about latency, if it is what breaks.

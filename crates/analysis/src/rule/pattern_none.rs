@@ -44,7 +44,7 @@ fn judge(case: &Case<'_>) -> Judged {
     Judged::Candidate(Candidate {
         subject: case.here.service.name.clone(),
         is_full: fullest.as_ref().is_some_and(|station| station.busy < FREE),
-        owns_errors: true,
+        owns_all: true,
         evidence: vec![
             measured("http_reqs", step.rate_per_s, "requests/s", format!("at {}", case.users())),
             measured("http_req_duration", step.latency_ms.p90, "ms", "90th percentile"),

@@ -4,7 +4,7 @@ use model::finding::Lever;
 use model::signal;
 
 use super::{Candidate, Judged, Kind, Rule, cores};
-use crate::budget::{RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
+use crate::budget::{ACCEPT, CONNECT, RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
 use crate::owner::Owner;
@@ -14,7 +14,7 @@ use crate::station::service_id;
 pub(super) const RULE: Rule = Rule { id: "svc.cpu", kind: Kind::Station, parts: PARTS, judge, levers };
 
 /// Where a request waits when the service has no CPU left.
-pub(super) const PARTS: &[&str] = &[SERVICE_CPU, SERVICE_QUEUE, RUN_QUEUE];
+pub(super) const PARTS: &[&str] = &[SERVICE_CPU, SERVICE_QUEUE, RUN_QUEUE, ACCEPT, CONNECT];
 
 fn judge(case: &Case<'_>) -> Judged {
     judge_as("svc.cpu", case, |case| {

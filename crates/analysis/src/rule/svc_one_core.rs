@@ -4,7 +4,7 @@ use model::finding::Lever;
 use model::signal;
 
 use super::{Candidate, Judged, Kind, Rule, cores, evidence, machine};
-use crate::budget::{RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
+use crate::budget::{ACCEPT, CONNECT, HELD, POOL_WAIT, RUN_QUEUE, SERVICE_CPU, SERVICE_QUEUE};
 use crate::case::Case;
 use crate::lever::{Change, Outlook};
 use crate::phrase;
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     id: "svc.one-core",
     kind: Kind::Station,
     // A loop that is always busy also takes up late what the database has long answered.
-    parts: &[SERVICE_CPU, SERVICE_QUEUE, RUN_QUEUE, crate::budget::POOL_WAIT, crate::budget::HELD],
+    parts: &[SERVICE_CPU, SERVICE_QUEUE, RUN_QUEUE, POOL_WAIT, HELD, ACCEPT, CONNECT],
     judge,
     levers,
 };

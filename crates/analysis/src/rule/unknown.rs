@@ -4,7 +4,7 @@ use model::finding::{Evidence, Lever};
 use model::series::Role;
 use model::signal;
 
-use super::{Candidate, Judged, Kind, Rule, evidence, measured};
+use super::{Candidate, Judged, Kind, Rule, cores, evidence, measured};
 use crate::budget::UNEXPLAINED;
 use crate::case::Case;
 use crate::lever::Outlook;
@@ -13,6 +13,11 @@ use crate::station::pool_name;
 use crate::step::gate;
 
 pub(super) const RULE: Rule = Rule { id: "unknown", kind: Kind::Rest, parts: &[], judge, levers };
+
+/// More users that bring less than this times the throughput bring no more.
+const FLAT: f64 = 1.1;
+/// Share of its cores, and of one core for its busiest thread, up to which a service hardly computes.
+const IDLE: f64 = 0.5;
 
 fn judge(case: &Case<'_>) -> Judged {
     let step = &case.here.step;
@@ -64,6 +69,12 @@ fn looks_like(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
         let seen = measured("http_req_failed", scene.step.failed_share(), "share", "requests that failed");
         return Some(("plimsoll".to_owned(), sentence, vec![seen]));
     }
+    looks_like_database(case).or_else(|| looks_like_lock(case))
+}
+
+/// What the sessions of the database wait for, if most of them wait.
+fn looks_like_database(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
+    let scene = &case.here;
     let (sessions, size) = (scene.sessions?, scene.pool_size()?);
     let of = |count: f64| format!("{} of {}", phrase::number(count), phrase::count(size));
     let table = [
@@ -95,6 +106,32 @@ fn looks_like(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
         of(count)
     );
     Some((pool_name(scene), sentence, vec![evidence(signal, count, sessions.source, what)]))
+}
+
+/// The throughput stands still while the service hardly computes and talks to no database: its requests wait for each
+/// other, or for something outside.
+fn looks_like_lock(case: &Case<'_>) -> Option<(String, String, Vec<Evidence>)> {
+    let scene = &case.here;
+    let service = &scene.service;
+    let lower = case.lower.iter().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s))?;
+    let (run, available) = (service.run?, scene.cores_of(service)?);
+    let idle = run <= IDLE * available && service.busiest_run.is_none_or(|busiest| busiest <= IDLE);
+    if !idle || scene.db_sockets.is_some() || scene.step.rate_per_s > FLAT * lower.rate_per_s {
+        return None;
+    }
+    let sentence = format!(
+        "it looks like svc.lock: they get {}, and {} got {}, while {} computes on {} of {} cores. Requests wait inside it \
+         for each other (a lock, a limit of its own) or for another service; that is not proved. {}",
+        phrase::rate(scene.step.rate_per_s),
+        phrase::users(lower.users),
+        phrase::rate(lower.rate_per_s),
+        service.name,
+        phrase::cores(run),
+        phrase::cores(available),
+        missing_sensor(case),
+    );
+    let seen = cores(signal::RUN, run, "cores the service uses meanwhile");
+    Some((service.name.clone(), sentence, vec![seen]))
 }
 
 fn death(case: &Case<'_>) -> (String, String, Vec<Evidence>) {

@@ -42,7 +42,7 @@ fn effort(typed: &args::Lab) -> Effort {
     }
     if typed.quick {
         let ladder = &[10, 100, 1_000];
-        return Effort { search: seconds(60), quick: true, ladder, settle: seconds(2), length: seconds(6) };
+        return Effort { search: seconds(45), quick: true, ladder, settle: seconds(2), length: seconds(5) };
     }
     let ladder = &[100, 1_000, 2_500, 5_000];
     Effort { search: seconds(90), quick: true, ladder, settle: seconds(3), length: seconds(15) }
@@ -178,7 +178,11 @@ fn row(
     let step = analysis::step::measure(&outcome.record, span).to_step();
     // Below the limit nothing stops the service: a row names a bottleneck only once throughput no longer grows.
     let stopped = step.rate_per_s >= 0.9 * verdict.peak.rate_per_s || step.users >= verdict.capacity.users.max(1);
-    let bottleneck = stopped.then(|| analysis::diagnose::diagnose(&outcome.record, span, baseline).bottleneck.id);
+    let bottleneck = if stopped {
+        analysis::diagnose::diagnose(&outcome.record, span, baseline).bottleneck.id
+    } else {
+        "pattern.none".to_owned()
+    };
     LabRow {
         stage: stage.name.to_owned(),
         users: step.users,
@@ -186,7 +190,7 @@ fn row(
         requests: step.requests,
         failed: step.failed,
         latency_ms: step.latency_ms,
-        bottleneck,
+        bottleneck: Some(bottleneck),
         skipped: None,
     }
 }

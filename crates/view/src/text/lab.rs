@@ -24,12 +24,16 @@ pub fn report(report: &LabReport, style: Style) -> String {
             continue;
         }
         table(&mut page, &rows);
-        if let Some(verdict) = verdicts.next() {
+        let verdict = verdicts.next();
+        if let Some(verdict) = verdict {
             let beyond = rows.iter().any(|row| row.users > verdict.peak.users);
             conclusions(&mut page, verdict, beyond);
         }
         for (_, sentence) in report.because.iter().filter(|(of, _)| of == stage) {
             page.hanging("  Why: ", Paint::Plain, sentence);
+        }
+        for caveat in verdict.iter().flat_map(|verdict| &verdict.caveats) {
+            page.hanging("  Note: ", Paint::Dim, caveat);
         }
     }
     page.finish()
@@ -78,7 +82,10 @@ fn table(page: &mut Page, rows: &[&LabRow]) {
             vec![count(row.users).into(), number(row.rate_per_s).into(), count(row.requests).into()];
         cells.extend(latency(&row.latency_ms));
         cells.push(alarming(row.failed, failures(row)));
-        cells.push(Cell::painted(Paint::Yellow, row.bottleneck.clone().unwrap_or_default()));
+        cells.push(match row.bottleneck.as_deref() {
+            None | Some("pattern.none") => Cell::painted(Paint::Dim, "none yet"),
+            Some(id) => Cell::painted(Paint::Yellow, id),
+        });
         table.row(cells);
     }
     table.write(page);

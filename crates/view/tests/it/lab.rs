@@ -54,7 +54,7 @@ fn laptop() -> LabReport {
             row("age-local", 7500, 28_871.2, 0, latency(40.0, 131.0, 160.0, 331.0, 2500.0), Some("svc.kernel")),
             row("uuid-local", 1000, 9326.2, 55, latency(53.0, 98.0, 113.0, 296.0, 15_700.0), Some("db.pool")),
             row("uuid-local", 5000, 14_906.1, 0, latency(172.0, 301.0, 365.0, 527.0, 2450.0), Some("db.pool")),
-            row("uuid-local", 7500, 14_228.0, 0, latency(263.0, 441.0, 505.0, 673.0, 2180.0), None),
+            row("uuid-local", 7500, 14_228.0, 0, latency(263.0, 441.0, 505.0, 673.0, 2180.0), Some("pattern.none")),
             LabRow {
                 stage: "uuid-remote".to_owned(),
                 skipped: Some("network namespaces need root; run `sudo plimsoll lab laptop` for this stage".to_owned()),
