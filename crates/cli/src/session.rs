@@ -55,6 +55,7 @@ pub(crate) struct Session {
     output: Output,
     events: UnboundedReceiver<Event>,
     control: Control,
+    users: u64,
     watching: Option<probe::Watching>,
     specs: Vec<probe::WatchSpec>,
     target: Option<SocketAddr>,
@@ -132,6 +133,7 @@ impl Session {
             output,
             events: running.events,
             control: running.control,
+            users: 0,
             watching: None,
             specs: watching.specs,
             target: watching.target,
@@ -156,9 +158,15 @@ impl Session {
         now().duration_since(self.beginning)
     }
 
-    /// Sets the number of users of an externally controlled scenario.
-    pub(crate) fn set_users(&self, users: u64) {
+    /// Sets the number of users of an externally controlled scenario; returns the one before.
+    pub(crate) fn set_users(&mut self, users: u64) -> u64 {
         self.control.set_users(u32::try_from(users).unwrap_or(u32::MAX));
+        std::mem::replace(&mut self.users, users)
+    }
+
+    /// Replaces users that wait for an answer since before `moment`.
+    pub(crate) fn relieve(&self, moment: Moment) {
+        self.control.relieve(moment);
     }
 
     /// Puts a step into the record, in place of the last one if that is the same step held longer.

@@ -15,12 +15,14 @@ use crate::clock::Clock;
 /// Never.
 pub(crate) const NEVER: Moment = Moment(u64::MAX);
 
-/// Ties a user to its scenario: until when a running iteration may go on, and whether a new one may begin.
+/// Ties a user to its scenario: until when a running iteration may go on, whether a new one may begin, and since when
+/// the user waits for an answer.
 #[derive(Debug)]
 pub(crate) struct Leash {
     cut_at: Cell<Moment>,
     graceful: Cell<Duration>,
     halted: Cell<bool>,
+    asked_at: Cell<Moment>,
     waker: RefCell<Option<Waker>>,
 }
 
@@ -30,6 +32,7 @@ impl Default for Leash {
             cut_at: Cell::new(NEVER),
             graceful: Cell::new(Duration::ZERO),
             halted: Cell::new(false),
+            asked_at: Cell::new(NEVER),
             waker: RefCell::new(None),
         }
     }
@@ -71,6 +74,21 @@ impl Leash {
     /// Whether no new iteration may begin.
     pub(crate) fn halted(&self) -> bool {
         self.halted.get()
+    }
+
+    /// A request is sent; of several at once the last one counts.
+    pub(crate) fn asks(&self, now: Moment) {
+        self.asked_at.set(now);
+    }
+
+    /// Its user goes on, whatever it had asked for.
+    pub(crate) fn goes_on(&self) {
+        self.asked_at.set(NEVER);
+    }
+
+    /// Since when its user waits for an answer; never if it waits for none.
+    pub(crate) fn waits_since(&self) -> Moment {
+        self.asked_at.get()
     }
 
     /// Lets its user look again at what has changed.

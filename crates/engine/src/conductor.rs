@@ -22,6 +22,7 @@ use crate::worker::{Command, Report};
 pub(crate) enum Input {
     Report(Report),
     Users(u32),
+    Relieve(Moment),
     Stop(Stop),
 }
 
@@ -57,6 +58,7 @@ enum Turn {
     Idle,
     Finished(Box<Summary>),
     Users(u32),
+    Relieve(Moment),
     Stop(Stop),
     /// The deadline passed, or nobody is left.
     Late,
@@ -171,6 +173,7 @@ impl Conductor {
             match self.turn(until).await {
                 Turn::Idle => busy -= 1,
                 Turn::Users(users) => self.command(&Command::Users(users)),
+                Turn::Relieve(moment) => self.command(&Command::Relieve(moment)),
                 Turn::Stop(Stop::Graceful) if reason == EndReason::Completed => {
                     reason = EndReason::Stopped;
                     let graceful = self.plan.scenarios.iter().map(|scenario| scenario.graceful_stop).max();
@@ -250,6 +253,7 @@ impl Conductor {
             return match input {
                 None => Turn::Late,
                 Some(Input::Users(users)) => Turn::Users(users),
+                Some(Input::Relieve(moment)) => Turn::Relieve(moment),
                 Some(Input::Stop(stop)) => Turn::Stop(stop),
                 Some(Input::Report(report)) => match report {
                     Report::Ready(users) => Turn::Ready(users),

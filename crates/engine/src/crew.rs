@@ -302,6 +302,7 @@ impl Seat {
             }
             waited = true;
             answer = self.grant(ask).await.unwrap_or(Answer::Cancel);
+            self.leash.goes_on();
             cancels = usize::from(matches!(answer, Answer::Cancel));
         }
     }

@@ -138,6 +138,7 @@ impl Client {
             Err(failure) => return Some(never_sent(*request, failure)),
         };
         let mut began = self.net.tally.clock.now();
+        leash.asks(began);
         let deadline = began + request.timeout.unwrap_or(settings.timeout);
         let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
         let mut moved = false;

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use model::plan::Plan;
 use model::summary::Summary;
+use model::unit::Moment;
 use model::window::Window;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
@@ -61,6 +62,14 @@ impl Control {
     /// Sets the number of users of externally controlled scenarios.
     pub fn set_users(&self, users: u32) {
         let _ = self.inputs.send(Input::Users(users));
+    }
+
+    /// Replaces the users of externally controlled scenarios that still wait for an answer to a request sent before
+    /// `moment`, and to them alone: each finishes its iteration if it ever can and leaves, while a fresh user takes its
+    /// place at once. Meant for a load that was made lighter at `moment`: who got stuck under the heavier one says nothing
+    /// about it.
+    pub fn relieve(&self, moment: Moment) {
+        let _ = self.inputs.send(Input::Relieve(moment));
     }
 
     /// Ends the run.

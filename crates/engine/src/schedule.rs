@@ -53,12 +53,19 @@ impl Shared {
 #[derive(Default)]
 pub(crate) struct Steering {
     wanted: Cell<u32>,
+    /// Who waits for an answer since before this moment is to be replaced.
+    stuck_before: Cell<Moment>,
     changed: Notify,
 }
 
 impl Steering {
     pub(crate) fn set(&self, users: u32) {
         self.wanted.set(users);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn relieve(&self, moment: Moment) {
+        self.stuck_before.set(moment);
         self.changed.notify_one();
     }
 

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Load(Moment),
     /// Set the number of users of externally controlled scenarios.
     Users(u32),
+    /// Replace their users that wait for an answer since before this moment.
+    Relieve(Moment),
     /// No new iterations.
     Halt,
     /// End everything.
@@ -155,6 +157,7 @@ async fn obey(outfit: &mut Outfit, crew: Option<&Rc<Crew>>, tally: &Rc<Tally>, s
                 tasks.spawn_local(load(crew.clone(), parts(outfit, crew, steering, at)));
             }
             Command::Users(users) => steering.set(users),
+            Command::Relieve(moment) => steering.relieve(moment),
             Command::Halt => {
                 crew.halt();
                 steering.wake();

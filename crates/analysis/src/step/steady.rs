@@ -64,8 +64,9 @@ pub(super) fn accounts(windows: &[&Window], facts: &StepFacts) -> Accounts {
     let age = if sum > 0.0 { squares / (2.0 * sum) } else { f64::INFINITY };
     let length = (sum + blocked) / (facts.requests.finished as f64).max(1e-9);
     let long = !facts.overload && seconds >= 5.0 * length && age <= seconds / 5.0 && facts.active_mean >= 4.0;
-    // More than there should be: users who were to leave after a heavier step and still wait for their last answer.
-    let leaving = (facts.active_mean - facts.span.users as f64).max(0.0);
+    // More than there should be, to the end: users who were to leave after a heavier step and still wait for their last
+    // answer. Those that it came to are among the answered.
+    let leaving = windows.last().map_or(0.0, |window| (window.active_mean - facts.span.users as f64).max(0.0));
     let unanswered = facts.in_flight_mean - (sum + blocked) / seconds / (1.0 - age / seconds) - leaving;
     let told = UNANSWERED_SHARE * (facts.active_mean - leaving) + facts.in_flight_mean * length / seconds;
     let unanswered = (long && unanswered > told).then(|| unanswered.min(facts.active_mean));

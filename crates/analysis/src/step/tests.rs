@@ -154,6 +154,18 @@ fn those_who_only_wait_to_leave_are_not_this_steps_users() {
 }
 
 #[test]
+fn those_who_could_leave_within_the_step_hide_nobody_who_is_silent() {
+    let mut record = record(&[Level::new(Confirm, 60, 1000.0, 50.0).silent(10)]);
+    for (window, leaving) in record.windows.iter_mut().zip([10.0, 10.0, 10.0, 10.0, 10.0, 5.0, 0.0, 0.0, 0.0, 0.0]) {
+        (window.active_mean, window.in_flight_mean) = (60.0 + leaving, 60.0 + leaving);
+    }
+    (0..10).for_each(|_| record.windows[5].requests.duration.record_ms(17_000.0));
+    let facts = measure(&record, &record.steps[0]);
+    assert!((facts.unanswered.unwrap() - 10.0).abs() < 2.0, "{:?}", facts.unanswered);
+    assert_eq!(facts.promise, Judgement::Fail);
+}
+
+#[test]
 fn users_without_any_answer_are_an_overload_however_well_the_others_fare() {
     let facts = only(Level::new(Confirm, 110, 1000.0, 60.0).silent(50));
     assert!(facts.overload && facts.promise == Judgement::Fail);

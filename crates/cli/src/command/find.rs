@@ -1,5 +1,8 @@
 //! `plimsoll find`: the search loop. The only place where the judgement of a step becomes the next load.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -266,12 +269,20 @@ pub(crate) async fn steps(search: &mut Search, session: &mut Session) {
     }
 }
 
-/// Takes one step and puts it into the record.
+/// Takes one step and puts it into the record. Whoever still waits for an answer when a lighter step has settled got
+/// stuck under the heavier load before it and is replaced: the step is about those that it would have carried.
 pub(crate) async fn hold(session: &mut Session, order: Order, ends: Duration) -> Reached {
     let from = Moment::after(session.elapsed());
-    session.set_users(order.users);
+    let before = session.set_users(order.users);
     let measured = measured(from, order.settle, order.length);
-    let reached = session.until(Some(measured.to), &progress(order.phase, ends)).await;
+    let progress = progress(order.phase, ends);
+    if order.users < before {
+        if session.until(Some(measured.from), &progress).await == Reached::End {
+            return Reached::End;
+        }
+        session.relieve(from);
+    }
+    let reached = session.until(Some(measured.to), &progress).await;
     let whole = Interval::new(from, measured.to);
     if reached == Reached::Moment {
         session.step(StepSpan { phase: order.phase, users: order.users, whole, measured });

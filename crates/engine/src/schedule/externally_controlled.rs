@@ -1,36 +1,61 @@
 //! The number of users is set from outside while the scenario runs. A jump up is spread over a second; a user that is
-//! no longer wanted finishes its iteration and closes its connections.
+//! no longer wanted, or was relieved since it is stuck, finishes its iteration and closes its connections.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::collections::hash_map::Entry;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use model::unit::Moment;
 use tokio::task::JoinSet;
 
 use super::Part;
-use crate::alarm::NEVER;
+use crate::alarm::{Leash, NEVER};
 
 const SPREAD: Duration = Duration::from_secs(1);
 
-/// When user `slot` of those that are new in a jump from `before` to `wanted` users begins.
+/// When a user that is new in slot `slot` begins after a change from `before` to `wanted` users. One that takes the
+/// place of another does so at once.
 fn begin_after(slot: u32, before: u32, wanted: u32) -> Duration {
-    SPREAD.mul_f64(f64::from(slot - before) / f64::from(wanted - before))
+    match slot.checked_sub(before) {
+        Some(index) => SPREAD.mul_f64(f64::from(index) / f64::from(wanted - before)),
+        None => Duration::ZERO,
+    }
+}
+
+/// A user in its slot, until it has left.
+#[derive(Default)]
+struct Stay {
+    /// From its beginning on.
+    leash: OnceCell<Rc<Leash>>,
+    relieved: Cell<bool>,
+}
+
+impl Stay {
+    /// Lets the user leave if it waits for an answer since before `moment`; returns whether it does.
+    fn relieve(&self, moment: Moment) -> bool {
+        self.relieved.set(self.leash.get().is_some_and(|leash| leash.waits_since() < moment));
+        self.relieved.get()
+    }
 }
 
 pub(super) async fn run(part: &Rc<Part>, max_vus: u32) {
     let mut users = JoinSet::new();
-    let mut busy: HashMap<u32, Rc<Cell<bool>>> = HashMap::new();
+    let mut slots: HashMap<u32, Weak<Stay>> = HashMap::new();
     let mut before = 0;
     while !part.crew.halted() {
         let wanted = part.steering.wanted.get().min(max_vus);
+        let stuck_before = part.steering.stuck_before.get();
+        // Also those that are to leave anyhow: a slot that is wanted again is not for somebody who is stuck.
+        slots.retain(|_, stay| stay.upgrade().is_some_and(|stay| !stay.relieve(stuck_before)));
         let now = part.now();
-        for slot in part.share.slots(wanted).filter(|slot| *slot >= before) {
-            let working = busy.entry(slot).or_default();
-            if !working.replace(true) {
+        for slot in part.share.slots(wanted) {
+            if let Entry::Vacant(vacant) = slots.entry(slot) {
+                let stay = Rc::new(Stay::default());
+                vacant.insert(Rc::downgrade(&stay));
                 let planned = now + begin_after(slot, before, wanted);
-                users.spawn_local(work(part.clone(), slot, max_vus, planned, working.clone()));
+                users.spawn_local(work(part.clone(), slot, max_vus, planned, stay));
             }
         }
         if wanted < before {
@@ -43,13 +68,14 @@ pub(super) async fn run(part: &Rc<Part>, max_vus: u32) {
     users.join_all().await;
 }
 
-async fn work(part: Rc<Part>, slot: u32, max_vus: u32, planned: Moment, working: Rc<Cell<bool>>) {
-    let wanted = || slot < part.steering.wanted.get().min(max_vus);
+async fn work(part: Rc<Part>, slot: u32, max_vus: u32, planned: Moment, stay: Rc<Stay>) {
+    let wanted = || !stay.relieved.get() && slot < part.steering.wanted.get().min(max_vus);
     part.rest_until_or(planned, || !wanted()).await;
     if wanted()
         && !part.crew.halted()
         && let Some(mut seat) = part.take(NEVER)
     {
+        stay.leash.get_or_init(|| seat.leash.clone());
         let mut planned = Some(planned);
         while wanted() && !seat.leash.halted() {
             let number = part.shared.take_number();
@@ -57,7 +83,6 @@ async fn work(part: Rc<Part>, slot: u32, max_vus: u32, planned: Moment, working:
         }
         part.crew.give_back(seat);
     }
-    working.set(false);
 }
 
 #[cfg(test)]
@@ -69,5 +94,7 @@ mod tests {
         assert_eq!(begin_after(10, 10, 20), Duration::ZERO);
         assert_eq!(begin_after(15, 10, 20), SPREAD / 2);
         assert_eq!(begin_after(19, 10, 20), SPREAD.mul_f64(0.9));
+        assert_eq!(begin_after(9, 10, 20), Duration::ZERO, "somebody's place is taken at once");
+        assert_eq!(begin_after(4, 10, 5), Duration::ZERO);
     }
 }

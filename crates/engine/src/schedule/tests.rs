@@ -370,6 +370,98 @@ fn users_are_steered_from_outside() {
     assert_eq!(first, [500, 750, 1000, 1250]);
 }
 
+fn asks(url: &str) -> Ask {
+    Ask::Http(Box::new(crate::user::Request::get(url, crate::meter::TagSet::RUN)))
+}
+
+/// Lets connections be made, and never answers.
+fn silent_server() -> (std::net::TcpListener, String) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    (listener, url)
+}
+
+/// Ten users, five from second 5 on. In second 8 it is made sure that none of them waits since before second 5. Nine
+/// from second 14 on; the end is in second 18.
+fn step_down(behaviour: impl Fn(&Step<'_>) -> Ask + Send + Sync + 'static) -> Outcome {
+    let simulation = Simulation::of(Executor::ExternallyControlled { max_vus: 20 });
+    simulation.steer(behaviour, async |control| {
+        control.set_users(10);
+        tokio::time::sleep(SECOND * 5).await;
+        control.set_users(5);
+        tokio::time::sleep(SECOND * 3).await;
+        control.relieve(Moment::START + SECOND * 5);
+        tokio::time::sleep(SECOND * 6).await;
+        control.set_users(9);
+        tokio::time::sleep(SECOND * 4).await;
+        control.stop(Stop::Graceful);
+    })
+}
+
+#[test]
+fn users_who_are_stuck_since_a_heavier_load_are_replaced() {
+    let (_listener, url) = silent_server();
+    let works = sleeps(SECOND / 10);
+    // The user in slot n has number n + 1: three of the five that stay are stuck, and two of those that are to leave.
+    let outcome = step_down(move |step| if matches!(step.vu, 1..=3 | 8..=9) { asks(&url) } else { works(step) });
+    let working = |second: usize| (outcome.windows[second].iterations as f64 / 10.0).round();
+    assert_eq!([4, 6, 9, 12].map(working), [5.0, 2.0, 5.0, 5.0]);
+    let levels = |second: usize| {
+        let window = &outcome.windows[second];
+        (window.users, window.active_mean.round(), window.in_flight_mean.round())
+    };
+    assert_eq!((levels(6), levels(9)), ((7, 7.0, 5.0), (10, 10.0, 5.0)), "those who are stuck have yet to leave");
+    assert_eq!(working(16), 9.0, "a slot that is wanted again is not for somebody who is stuck");
+    assert_eq!((outcome.users()[16], outcome.sum(|window| window.interrupted)), (14, 5));
+}
+
+#[test]
+fn users_who_were_relieved_end_their_iteration_and_leave() {
+    let (listener, url) = silent_server();
+    let works = sleeps(SECOND / 10);
+    let simulation = Simulation { workers: 1, ..Simulation::of(Executor::ExternallyControlled { max_vus: 9 }) };
+    let outcome = simulation.steer(
+        move |step| match (step.vu, step.step) {
+            (1, 0) => asks(&url),
+            (1, 1) => Ask::Sleep(SECOND),
+            _ => works(step),
+        },
+        async |control| {
+            control.set_users(2);
+            tokio::time::sleep(SECOND * 7 / 2).await;
+            control.relieve(Moment::START + SECOND * 3);
+            tokio::time::sleep(SECOND * 3).await;
+            let (stream, _) = listener.accept().unwrap();
+            drop(stream);
+            tokio::time::sleep(SECOND * 3).await;
+            control.stop(Stop::Graceful);
+        },
+    );
+    assert_eq!(outcome.users()[..9], [2, 2, 2, 3, 3, 3, 3, 2, 2]);
+    assert_eq!(outcome.begun.iter().filter(|begun| begun.vu == 1).count(), 1);
+    assert_eq!(outcome.sum(|window| window.interrupted), 0);
+}
+
+#[test]
+fn users_who_think_are_never_replaced() {
+    let outcome = step_down(|step| match step.step {
+        0 => asks("http://127.0.0.1:1/"),
+        1 => Ask::Sleep(SECOND * 60),
+        _ => Ask::Done(Ending::Completed),
+    });
+    assert_eq!((outcome.sum(|window| window.requests.finished), outcome.begun.len()), (10, 10));
+}
+
+#[test]
+fn users_whom_this_load_makes_wait_are_never_replaced() {
+    let (_listener, url) = silent_server();
+    let outcome = step_down(move |step| match step.step {
+        0 => Ask::Sleep(SECOND * 11 / 2),
+        _ => asks(&url),
+    });
+    assert_eq!((outcome.windows[9].in_flight_mean.round(), outcome.begun.len()), (10.0, 10));
+}
+
 #[test]
 fn scenarios_begin_at_their_time_and_reuse_users() {
     let first = scenario(constant_vus(2, 2));
@@ -510,7 +602,7 @@ fn users_whose_requests_fail_at_once_let_others_run() {
     let simulation = Simulation { workers: 1, ..Simulation::of(constant_vus(2, 1)) };
     let outcome = simulation.steer(
         |step| match (step.vu, step.step) {
-            (1, _) => Ask::Http(Box::new(crate::user::Request::get("nowhere", crate::meter::TagSet::RUN))),
+            (1, _) => asks("nowhere"),
             (_, 0) => Ask::Yield,
             _ => Ask::Done(Ending::Completed),
         },
