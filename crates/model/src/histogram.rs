@@ -130,6 +130,19 @@ pub struct Trend {
     below: Option<Box<Histogram>>,
 }
 
+/// As precise as the histogram: in buckets from the beginning, in milliseconds.
+impl From<Histogram> for Trend {
+    fn from(histogram: Histogram) -> Self {
+        let count = histogram.count();
+        if count == 0 {
+            return Self::default();
+        }
+        let (min, max) = (histogram.min_ms(), histogram.max_ms());
+        let sum = histogram.mean_ms() * count as f64;
+        Self { count, sum, min, max, above: Some(Box::new(histogram)), ..Self::default() }
+    }
+}
+
 impl Trend {
     /// Adds one value; NaN is ignored.
     pub fn add(&mut self, value: f64) {

@@ -22,6 +22,9 @@ pub struct Plan {
     pub thresholds: Vec<Threshold>,
     /// What `find` counts sample by sample in every window; empty for `run`.
     pub promises: Vec<Promise>,
+    /// How far and how long `find` searches; `None` for `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchLimits>,
     /// Tags of every sample.
     pub tags: BTreeMap<String, String>,
     /// Settings of requests.
@@ -38,6 +41,19 @@ pub struct Plan {
     pub summary_time_unit: Option<String>,
 }
 
+/// How far and how long a search goes: with it a verdict can be computed from a record alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchLimits {
+    /// Most users.
+    pub users_max: u64,
+    /// Time to answer.
+    pub budget: Duration,
+    /// Shorter steps and a wider range.
+    pub quick: bool,
+    /// Whether steps may be taken that the memory forecast says will kill the service.
+    pub allow_crash: bool,
+}
+
 /// Nothing to do: no scenario, the built-in metrics, k6's defaults for the rest.
 impl Default for Plan {
     fn default() -> Self {
@@ -47,6 +63,7 @@ impl Default for Plan {
             metrics: builtin_metrics(),
             thresholds: Vec::new(),
             promises: Vec::new(),
+            search: None,
             tags: BTreeMap::new(),
             http: HttpSettings::default(),
             setup: None,

@@ -216,9 +216,10 @@ impl RunRecord {
     /// See [`RecordError`].
     pub fn load(reader: impl BufRead) -> Result<Self, RecordError> {
         let mut record = Self::default();
-        let mut lines = reader.lines().enumerate().peekable();
+        // Bytes, since a line may have been cut off in the middle of a character.
+        let mut lines = reader.split(b'\n').enumerate().peekable();
         while let Some((index, line)) = lines.next() {
-            match serde_json::from_str::<Entry>(&line?) {
+            match serde_json::from_slice::<Entry>(&line?) {
                 Ok(Entry::Header(header)) if header.version > VERSION => {
                     return Err(RecordError::TooNew(header.version));
                 }
@@ -281,6 +282,8 @@ mod tests {
         let bytes = lines();
         let record = RunRecord::load(&bytes[..bytes.len() - 20]).unwrap();
         assert!(record.series.is_empty());
+        let half_a_letter = RunRecord::load([&bytes[..], b"{\"note\":{\"text\":\"\xc3"].concat().as_slice()).unwrap();
+        assert_eq!(half_a_letter.series.len(), 1);
         let damaged = String::from_utf8(bytes).unwrap().replacen("\"window\"", "\"wind", 1);
         assert!(matches!(RunRecord::load(damaged.as_bytes()), Err(RecordError::Damaged { line: 2, .. })));
         assert!(matches!(RunRecord::load("hello\n".as_bytes()), Err(RecordError::NotARecord)));

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::expression::Selector;
-use crate::histogram::Trend;
-use crate::metric::{Contains, MetricType};
+use crate::histogram::{Histogram, Trend};
+use crate::metric::{BUILTIN, Contains, MetricId, MetricType};
+use crate::window::{Requests, Window};
 
 /// All totals of a run, all workers together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,38 @@ pub struct Summary {
     pub root: Group,
     /// Results of thresholds, in the order of the script.
     pub thresholds: Vec<ThresholdResult>,
+}
+
+impl Summary {
+    /// What windows alone tell, for a run that was cut off before its totals: requests, iterations, bytes and users, but
+    /// neither checks nor a script's own metrics.
+    pub fn of_windows(windows: &[Window]) -> Self {
+        let (mut requests, mut lengths) = (Requests::default(), Histogram::default());
+        let mut users = Total::new(MetricType::Gauge);
+        for window in windows {
+            requests.merge(&window.requests);
+            lengths.merge(&window.iteration_duration);
+            users.add(f64::from(window.users));
+        }
+        let sum = |value: fn(&Window) -> u64| Total::Counter(windows.iter().map(value).sum::<u64>() as f64);
+        let totals = [
+            (MetricId::VUS, users),
+            (MetricId::ITERATIONS, sum(|window| window.iterations)),
+            (MetricId::ITERATION_DURATION, Total::Trend(lengths.into())),
+            (MetricId::DROPPED_ITERATIONS, sum(|window| window.dropped)),
+            (MetricId::DATA_SENT, sum(|window| window.data_sent)),
+            (MetricId::DATA_RECEIVED, sum(|window| window.data_received)),
+            (MetricId::HTTP_REQS, Total::Counter(requests.finished as f64)),
+            (MetricId::HTTP_REQ_FAILED, Total::Rate { passes: requests.failed, total: requests.finished }),
+            (MetricId::HTTP_REQ_DURATION, Total::Trend(requests.duration.into())),
+        ];
+        let metrics = totals.into_iter().filter(|(_, total)| !total.is_empty()).map(|(id, total)| {
+            let (name, kind, contains) = BUILTIN[id.0 as usize];
+            (name.to_owned(), MetricTotal { selector: Selector::all(name), kind, contains, total })
+        });
+        let duration_s = windows.last().map_or(0.0, |window| window.interval.to.seconds());
+        Self { duration_s, metrics: metrics.collect(), ..Self::default() }
+    }
 }
 
 /// The total of one metric or submetric.
@@ -220,6 +253,27 @@ mod tests {
         assert_eq!(root.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(root.at("::b::inner").checks, [Check { name: "ok".into(), passes: 2, fails: 1 }]);
         assert_eq!(root.at("::a").checks[0].passes, 5);
+    }
+
+    #[test]
+    fn windows_alone_tell_of_requests_and_iterations() {
+        let second = |second: u64, users| {
+            let at = |second: u64| crate::unit::Moment(second * 1_000_000_000);
+            let interval = crate::unit::Interval::new(at(second), at(second + 1));
+            let mut window = Window { interval, users, iterations: 2, ..Window::default() };
+            (window.requests.finished, window.requests.failed) = (2, 1);
+            [10.0, 30.0].into_iter().for_each(|length| window.requests.duration.record_ms(length));
+            window
+        };
+        let summary = Summary::of_windows(&[second(0, 3), second(1, 5)]);
+        assert_eq!(summary.duration_s, 2.0);
+        assert_eq!(summary.metrics["iterations"].total, Total::Counter(4.0));
+        assert_eq!(summary.metrics["http_req_failed"].total, Total::Rate { passes: 2, total: 4 });
+        assert_eq!(summary.metrics["vus"].total, Total::Gauge { value: 5.0, min: 3.0, max: 5.0, samples: 2 });
+        let Total::Trend(times) = &summary.metrics["http_req_duration"].total else { panic!("not a Trend") };
+        assert_eq!(times.count(), 4);
+        assert!((times.mean() - 20.0).abs() < 0.1 && (times.percentile(100.0) - 30.0).abs() < 0.1);
+        assert!(!summary.metrics.contains_key("dropped_iterations"));
     }
 
     #[test]

@@ -130,6 +130,7 @@ pub fn plan(
         thresholds: thresholds(top, &metrics, overrides, &mut notes),
         metrics,
         promises: Vec::new(),
+        search: None,
         tags: overrides.tags.clone().or(top.text_map(&mut notes, "tags")).unwrap_or_default(),
         http: http(top, overrides, &mut notes),
         setup: stage(top, facts, &SETUP, (overrides.no_setup, overrides.setup_timeout), &mut notes),
