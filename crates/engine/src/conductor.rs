@@ -30,6 +30,8 @@ pub(crate) enum Input {
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the last tally may take if nobody is in a hurry.
 const TALLY_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a teardown may go on behind a stop that finds it going on.
+const TEARDOWN_GRACE: Duration = Duration::from_secs(5);
 /// What lies between the command to begin and the beginning, so that all workers hear it in time.
 const HEAD_START: Duration = Duration::from_millis(1);
 
@@ -141,11 +143,12 @@ impl Conductor {
         Ok(())
     }
 
-    /// Setup or teardown on the first worker. A graceful stop ends setup, and lets teardown go on.
+    /// Setup or teardown on the first worker. A graceful stop ends setup, and lets teardown go on; one that is wanted
+    /// soon lets it go on for a moment.
     async fn errand(&mut self, errand: Errand, timeout: Duration) -> Lone {
         let _ = self.workers[0].send(Command::Errand(errand, timeout));
         let mut until = self.clock.now() + timeout + PATIENCE;
-        let mut stopped = false;
+        let (mut hurried, mut stopped) = (false, false);
         loop {
             match self.turn(until).await {
                 Turn::Errand(_) if stopped => return Lone::Stopped,
@@ -155,8 +158,17 @@ impl Conductor {
                     until = until.min(self.clock.now() + PATIENCE);
                     self.command(&Command::Cut);
                 }
+                Turn::Stop(Stop::Soon) if !hurried => {
+                    hurried = true;
+                    until = until.min(self.clock.now() + TEARDOWN_GRACE);
+                }
                 Turn::Users(users) => self.command(&Command::Users(users)),
                 Turn::Late if stopped => return Lone::Stopped,
+                Turn::Late if hurried => {
+                    stopped = true;
+                    until = self.clock.now() + PATIENCE;
+                    self.command(&Command::Cut);
+                }
                 Turn::Late => return Lone::TimedOut,
                 _ => {}
             }
@@ -174,13 +186,13 @@ impl Conductor {
                 Turn::Idle => busy -= 1,
                 Turn::Users(users) => self.command(&Command::Users(users)),
                 Turn::Relieve(moment) => self.command(&Command::Relieve(moment)),
-                Turn::Stop(Stop::Graceful) if reason == EndReason::Completed => {
+                Turn::Stop(Stop::Graceful | Stop::Soon) if reason == EndReason::Completed => {
                     reason = EndReason::Stopped;
                     let graceful = self.plan.scenarios.iter().map(|scenario| scenario.graceful_stop).max();
                     until = self.clock.now() + graceful.unwrap_or_default() + PATIENCE;
                     self.command(&Command::Halt);
                 }
-                Turn::Stop(Stop::Graceful) => {}
+                Turn::Stop(Stop::Graceful | Stop::Soon) => {}
                 Turn::Stop(Stop::Now) => {
                     self.cut_off(busy).await;
                     return (if reason == EndReason::Completed { EndReason::Stopped } else { reason }, Hurry::Yes);

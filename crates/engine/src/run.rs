@@ -83,6 +83,8 @@ impl Control {
 pub enum Stop {
     /// No new iterations; running ones may finish within `gracefulStop`, then comes teardown.
     Graceful,
+    /// The same; and a teardown that goes on already is given a few seconds more, not all of its time.
+    Soon,
     /// Cut everything now, without teardown; still flush all windows and totals.
     Now,
 }
