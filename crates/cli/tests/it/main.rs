@@ -4,6 +4,7 @@
 mod documents;
 mod machine;
 mod mistakes;
+mod prepare;
 mod run;
 mod service;
 mod tidy;
