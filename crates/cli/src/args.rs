@@ -71,12 +71,21 @@ pub(crate) struct Rest {
     _rest: Vec<OsString>,
 }
 
+/// A duration and how it was typed.
+#[derive(Clone, Debug)]
+pub(crate) struct Spelled {
+    /// As typed.
+    pub(crate) text: String,
+    /// What it means.
+    pub(crate) length: Duration,
+}
+
 /// Closed users or open arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// A number of users who wait for each answer.
     Users,
-    /// A number of arrivals per second, whatever the service does.
+    /// A number of arrivals per second, whatever the service does (not supported yet).
     Rate,
 }
 
@@ -89,7 +98,7 @@ pub(crate) struct Find {
     /// [default: 'http_req_duration: p(90)<500' and 'http_req_failed: rate<0.01']
     #[arg(long, value_name = "EXPR")]
     pub(crate) slo: Vec<String>,
-    /// Closed users or open arrivals
+    /// Closed users, or open arrivals per second (rate: not supported yet)
     #[arg(long, value_enum, default_value_t = Mode::Users)]
     pub(crate) mode: Mode,
     /// Think time after each iteration of a URL target
@@ -98,12 +107,12 @@ pub(crate) struct Find {
     /// Upper end of the search
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) users_max: u32,
-    /// Upper end of the search in rate mode
+    /// Upper end of the search in rate mode (not supported yet)
     #[arg(long, value_name = "N")]
     pub(crate) rate_max: Option<f64>,
     /// Time to answer
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "3m")]
-    pub(crate) budget: Duration,
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = spelled, default_value = "3m")]
+    pub(crate) budget: Spelled,
     /// About 90 seconds and a wider range
     #[arg(long)]
     pub(crate) quick: bool,
@@ -148,7 +157,7 @@ pub(crate) struct Files {
     /// Write the record, which `plimsoll report` reads
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Write the self-contained HTML report
+    /// Write the self-contained HTML report (not supported yet)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -320,4 +329,8 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Parsed,
 /// A duration in k6's and Go's form: `90s`, `1m30s`, `500ms`; a bare number is milliseconds.
 fn duration(text: &str) -> Result<Duration, String> {
     script::options::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn spelled(text: &str) -> Result<Spelled, String> {
+    Ok(Spelled { text: text.to_owned(), length: duration(text)? })
 }

@@ -80,6 +80,28 @@ fn all_or_nothing(mistakes: &[String]) -> Result<(), Failure> {
     if mistakes.is_empty() { Ok(()) } else { Err(Failure::config(mistakes.join("\n       "))) }
 }
 
+/// Whether a result can be written to this file later: better known before a run than behind it. Leaves nothing behind.
+///
+/// # Errors
+/// Why not.
+fn can_be_written(path: &std::path::Path) -> Result<(), Failure> {
+    let is_new = !path.exists();
+    // A pipe would show its reader an end that is none.
+    if path == std::path::Path::new("-") || !(is_new || path.is_file() || path.is_dir()) {
+        return Ok(());
+    }
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    if is_new {
+        // Left there it would only be empty.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
 /// Writes a result to a file, or to standard output if it is `-`.
 fn write_result(path: &std::path::Path, text: &str, output: &mut Output) -> Result<(), Failure> {
     if path == std::path::Path::new("-") {

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     TeardownTimeout = 101,
     /// Options, thresholds or scenarios are wrong.
     InvalidConfig = 104,
-    /// Stopped by SIGINT or SIGTERM.
+    /// Stopped by SIGINT, SIGTERM or SIGHUP.
     Stopped = 105,
     /// The script threw in its init code, `setup()` or `teardown()`, or does not parse.
     ScriptException = 107,

@@ -24,6 +24,14 @@ pub(crate) fn raise_open_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
+/// Whether whoever started this process wants it to outlive its terminal, as `nohup` does.
+pub(crate) fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    // SIGHUP is signal 1, the lowest bit.
+    ignored.is_some_and(|signals| signals & 1 == 1)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the calendar")]
 fn now() -> String {
     jiff::Timestamp::try_from(SystemTime::now()).map_or_else(|_| String::new(), |now| format!("{now:.0}"))

@@ -9,6 +9,7 @@ mod progress;
 mod record_file;
 mod service;
 mod session;
+mod signals;
 mod target;
 
 use std::process::ExitCode;

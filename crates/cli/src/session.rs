@@ -12,13 +12,13 @@ use model::plan::Plan;
 use model::record::{Entry, Level, Note, RunRecord, StepSpan};
 use model::summary::Summary;
 use model::unit::{Interval, Moment};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use view::live::Progress;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::record_file::RecordFile;
+use crate::signals::Signals;
 use crate::target::{Guard, refusal};
 
 /// What a session needs.
@@ -74,12 +74,6 @@ struct Rules {
     broken: Option<String>,
 }
 
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    count: u32,
-}
-
 /// Why [`Session::until`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reached {
@@ -106,16 +100,19 @@ pub(crate) struct Outcome {
 }
 
 impl Session {
-    /// Begins to offer the load and to watch.
+    /// As [`Self::begin_with`], with signals that are caught from here on.
     ///
     /// # Errors
     /// If signals cannot be caught or the engine cannot start.
     pub(crate) fn begin(settings: Settings, output: Output) -> Result<Self, Failure> {
-        let signals = Signals {
-            interrupt: signal(SignalKind::interrupt()).context("cannot catch SIGINT")?,
-            terminate: signal(SignalKind::terminate()).context("cannot catch SIGTERM")?,
-            count: 0,
-        };
+        Self::begin_with(Signals::catch()?, settings, output)
+    }
+
+    /// Begins to offer the load and to watch.
+    ///
+    /// # Errors
+    /// If the engine cannot start.
+    pub(crate) fn begin_with(signals: Signals, settings: Settings, output: Output) -> Result<Self, Failure> {
         let beginning = now();
         let (report_sender, reports) = unbounded_channel();
         let Settings { command, plan, factory, watching, guard, file, workers } = settings;
@@ -193,15 +190,14 @@ impl Session {
             }
             tokio::select! {
                 biased;
-                Some(()) = self.signals.interrupt.recv() => self.signalled(),
-                Some(()) = self.signals.terminate.recv() => self.signalled(),
+                () = self.signals.next() => self.signalled(),
                 Some(report) = self.reports.recv() => self.report(report),
                 event = self.events.recv() => match event {
                     Some(event) => self.event(event, progress),
                     None => return Reached::End,
                 },
             }
-            if self.signals.count > 0 && moment.is_some() {
+            if self.signals.count() > 0 && moment.is_some() {
                 return Reached::End;
             }
         }
@@ -237,7 +233,7 @@ impl Session {
         Outcome {
             record: self.record,
             reason,
-            signalled: self.signals.count > 0,
+            signalled: self.signals.count() > 0,
             broken_early: self.rules.broken,
             output: self.output,
             file: self.file,
@@ -245,11 +241,10 @@ impl Session {
     }
 
     fn signalled(&mut self) {
-        self.signals.count += 1;
-        match self.signals.count {
+        match self.signals.count() {
             1 => {
                 self.output.say(Level::Warn, "stopping: running iterations may finish; press Ctrl-C again to stop now");
-                self.control.stop(Stop::Graceful);
+                self.control.stop(Stop::Soon);
             }
             2 => {
                 self.output.say(Level::Warn, "stopping now");
@@ -308,6 +303,9 @@ impl Session {
         for subject in discovered.subjects.clone() {
             self.keep(Entry::Subject(subject));
         }
+        for warning in discovered.warnings.clone() {
+            self.note(Level::Warn, warning);
+        }
         for notice in discovered.notices.clone() {
             self.note(Level::Info, notice);
         }
@@ -319,6 +317,7 @@ impl Session {
             probe::Report::Subject(subject) => self.keep(Entry::Subject(subject)),
             probe::Report::Readings(readings) => self.keep(Entry::Readings(readings)),
             probe::Report::Notice(text) => self.note(Level::Info, text),
+            probe::Report::Warning(text) => self.note(Level::Warn, text),
         }
     }
 

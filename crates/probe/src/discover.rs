@@ -48,6 +48,8 @@ pub struct Discovered {
     pub subjects: Vec<Subject>,
     /// What cannot be read, why, and what would give it; one sentence each.
     pub notices: Vec<String>,
+    /// The same about what was asked to be watched.
+    pub warnings: Vec<String>,
     scene: Scene,
 }
 
@@ -66,6 +68,7 @@ pub fn discover(settings: Settings) -> Discovered {
         scene: Scene::new(Files::new(proc_root, sys_root), own_pid),
         subjects: Vec::new(),
         notices: Vec::new(),
+        warnings: Vec::new(),
         candidates: Vec::new(),
     };
     search.scene.table.refresh(&mut search.scene.files);
@@ -85,16 +88,19 @@ pub fn discover(settings: Settings) -> Discovered {
         match report {
             Report::Subject(subject) => search.subjects.push(subject),
             Report::Notice(notice) => search.notices.push(notice),
+            Report::Warning(warning) => search.warnings.push(warning),
             Report::Readings(_) => {}
         }
     }
-    Discovered { subjects: search.subjects, notices: search.notices, scene: search.scene }
+    let Search { scene, subjects, notices, warnings, .. } = search;
+    Discovered { subjects, notices, warnings, scene }
 }
 
 struct Search {
     scene: Scene,
     subjects: Vec<Subject>,
     notices: Vec<String>,
+    warnings: Vec<String>,
     candidates: Vec<Candidate>,
 }
 
@@ -126,7 +132,7 @@ impl Search {
         for spec in specs {
             let (source, home) = match &spec.what {
                 What::Pid(pid) if self.scene.table.get(*pid).is_none() => {
-                    self.notices.push(format!("{spec} is not watched: there is no such process"));
+                    self.warnings.push(format!("{spec} is not watched: there is no such process"));
                     continue;
                 }
                 What::Pid(pid) => (Source::Tree(vec![*pid]), None),
@@ -136,7 +142,7 @@ impl Search {
                         Owner::Processes(roots) => (Source::Tree(roots), Some(address)),
                         missing => {
                             let why = explain(&missing);
-                            self.notices.push(format!("{spec} is not watched: {why}"));
+                            self.warnings.push(format!("{spec} is not watched: {why}"));
                             continue;
                         }
                     }
@@ -144,7 +150,7 @@ impl Search {
                 What::Cgroup(path) => match self.cgroup_folder(path) {
                     Some(folder) => (Source::Cgroup(folder), None),
                     None => {
-                        self.notices.push(format!("{spec} is not watched: there is no such control group"));
+                        self.warnings.push(format!("{spec} is not watched: there is no such control group"));
                         continue;
                     }
                 },
@@ -264,7 +270,7 @@ impl Search {
                     subject.id
                 }
                 missing => {
-                    self.notices.push(format!("{spec} is not watched: {}", explain(&missing)));
+                    self.warnings.push(format!("{spec} is not watched: {}", explain(&missing)));
                     continue;
                 }
             };

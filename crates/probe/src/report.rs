@@ -14,6 +14,8 @@ pub enum Report {
     Readings(Vec<Reading>),
     /// One sentence: what cannot be read, why, and what would give it. Never holds a secret.
     Notice(String),
+    /// The same about something that was asked to be watched.
+    Warning(String),
 }
 
 /// Readings of one moment, as collectors write them down.

@@ -107,7 +107,7 @@ fn run(mut scene: Scene, clock: Clock, out: &Out, stopped: oneshot::Receiver<()>
         }),
         Err(error) => {
             // Nobody is left to tell if this fails.
-            let _ = out.send(Report::Notice(format!("nothing can be watched: {error}")));
+            let _ = out.send(Report::Warning(format!("nothing can be watched: {error}")));
         }
     }
     let own = scene.files.proc("thread-self/schedstat").and_then(schedstat::parse)?;
@@ -161,7 +161,7 @@ async fn watch_sessions(login: Address, logged_in: Arc<AtomicBool>, clock: Clock
         if !said && !ended.is_empty() {
             said = true;
             let text = format!("{ended}: process titles, where they can be read, must do until it is back");
-            let _ = out.send(Report::Notice(text));
+            let _ = out.send(Report::Warning(text));
         }
         sleep(SECOND).await;
     }
@@ -219,7 +219,8 @@ async fn watch_metrics(scrape: Scrape, clock: Clock, out: Out) {
             // A first try that was nobody's wish.
             Err(_) if !scrape.asked && patience == FIRST_SCRAPE => return,
             Err(text) => {
-                if !std::mem::replace(&mut said, true) && out.send(Report::Notice(text)).is_err() {
+                let report = if scrape.asked { Report::Warning(text) } else { Report::Notice(text) };
+                if !std::mem::replace(&mut said, true) && out.send(report).is_err() {
                     return;
                 }
             }

@@ -10,19 +10,20 @@ use std::time::Duration;
 use analysis::search::{Move, Order, Search};
 use engine::user::UserFactory;
 use model::expression::Promise;
-use model::plan::{Executor, HttpSettings, Plan, Scenario};
+use model::plan::{Executor, HttpSettings, Plan, Scenario, SearchLimits};
 use model::record::{Entry, Level, RunRecord, StepSpan};
 use model::unit::{Interval, Moment};
 use model::verdict::{CapacityState, Phase, Verdict};
 use view::live::Progress;
 
-use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
+use super::{all_or_nothing, can_be_written, pairs, unsupported, watch_specs, write_result};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
 use crate::session::{Outcome, Reached, Session, Settings, Watching, measured};
+use crate::signals::Signals;
 use crate::target::{Guard, Target, reach, shown};
 
 const DEFAULT_PROMISES: [&str; 2] = ["http_req_duration: p(90)<500", "http_req_failed: rate<0.01"];
@@ -39,6 +40,8 @@ pub(crate) struct Wish {
     pub(crate) guard: Guard,
     /// How to search.
     pub(crate) search: analysis::search::Settings,
+    /// Signals that are caught already.
+    pub(crate) signals: Signals,
     /// Worker threads.
     pub(crate) workers: Option<usize>,
     /// Where the record goes.
@@ -49,7 +52,7 @@ pub(crate) struct Wish {
 pub(crate) async fn run(typed: args::Find, output: Output) -> Result<Exit, Failure> {
     let mut output = output;
     let json = typed.files.json.clone();
-    let wish = resolve(&typed, &mut output)?;
+    let wish = resolve(&typed, &mut output).await?;
     let (verdict, mut outcome) = search(wish, output).await?;
     if let Some((exit, Some(sentence))) = outcome.trouble() {
         return Err(Failure::new(exit, sentence));
@@ -78,17 +81,18 @@ fn exit(verdict: &Verdict, outcome: &Outcome) -> Exit {
 }
 
 /// Turns what was typed into what is meant.
-fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
+async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
     let mut mistakes = unsupported(&typed.watching, &typed.files);
-    if typed.mode == args::Mode::Rate || typed.rate_max.is_some() {
+    if typed.mode == args::Mode::Rate {
         mistakes.push("--mode rate is not supported yet: use --mode users".to_owned());
+    }
+    if typed.rate_max.is_some() {
+        mistakes.push("--rate-max is not supported yet, as --mode rate is not: use --users-max".to_owned());
     }
     let specs = watch_specs(&typed.watching.watch, &mut mistakes);
     let env = pairs("--env", &typed.script.env, &mut mistakes);
     let promises = promises(&typed.slo, &mut mistakes);
-    if typed.budget < Duration::from_secs(30) {
-        mistakes.push("--budget: a search needs at least 30s".to_owned());
-    }
+    mistakes.extend(too_short(&typed.budget));
     let guard = Guard::new(&typed.watching.allow);
     let target = Target::parse(&typed.target);
     if let Err(failure) = &target {
@@ -97,44 +101,97 @@ fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failure> {
     if mistakes.len() > usize::from(target.is_err()) {
         all_or_nothing(&mistakes)?;
     }
+    typed.files.json.as_deref().map_or(Ok(()), can_be_written)?;
+    said_of_promises(&typed.slo, &promises, output);
     let max = typed.users_max;
-    let (plan, factory, address) = match target? {
+    let (mut plan, factory, address, signals) = match target? {
         Target::Url(url) => {
             let address = reach(&url, &guard)?;
             let plan = plan(&shown(&url), &promises, scenario("default", max), HttpSettings::default());
-            (Arc::new(plan), engine::url_users(url.as_str(), typed.think), Some(address))
+            (plan, engine::url_users(url.as_str(), typed.think), Some(address), Signals::catch()?)
         }
         Target::Script(path) => {
             if !typed.think.is_zero() {
                 return Err(Failure::config("--think is for URL targets: a script thinks with sleep()"));
             }
-            let loaded = super::run::load(&path, &typed.script, env)?;
+            let mut signals = Signals::catch()?;
+            let loaded = super::run::load(&path, &typed.script, env, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
             warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
+            if let Some(sentence) = unused(&typed.target, &loaded.options) {
+                output.say(Level::Info, &sentence);
+            }
             plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];
             plan.promises.clone_from(&promises);
             plan.thresholds.clear();
-            let plan = Arc::new(plan);
-            (plan, loaded.factory(), None)
+            (plan, loaded.factory(), None, signals)
         }
     };
     check_metrics(&plan)?;
-    let budget = if typed.quick { typed.budget.min(Duration::from_secs(90)) } else { typed.budget };
+    let budget = typed.budget.length;
+    let limits = SearchLimits {
+        users_max: u64::from(max),
+        budget: if typed.quick { budget.min(Duration::from_secs(90)) } else { budget },
+        quick: typed.quick,
+        allow_crash: typed.allow_crash,
+    };
+    plan.search = Some(limits);
     Ok(Wish {
-        plan,
+        plan: Arc::new(plan),
         factory,
         watching: Watching { target: address, specs },
         guard,
-        search: analysis::search::Settings {
-            users_max: u64::from(max),
-            budget,
-            quick: typed.quick,
-            allow_crash: typed.allow_crash,
-        },
+        search: settings(limits),
+        signals,
         workers: typed.watching.workers.map(usize::from),
         file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
     })
+}
+
+/// How to search, as the record keeps it.
+pub(super) fn settings(limits: SearchLimits) -> analysis::search::Settings {
+    let SearchLimits { users_max, budget, quick, allow_crash } = limits;
+    analysis::search::Settings { users_max, budget, quick, allow_crash }
+}
+
+/// Says so if the budget is too short. A number without a unit is the likely mistake.
+fn too_short(budget: &args::Spelled) -> Option<String> {
+    if budget.length >= Duration::from_secs(30) {
+        return None;
+    }
+    let text = budget.text.trim();
+    Some(if text.parse::<f64>().is_ok() {
+        let milliseconds = "a number without a unit is milliseconds, as in k6";
+        format!("--budget {text} means {text} ms ({milliseconds}); a search needs at least 30s: did you mean {text}s?")
+    } else {
+        format!("--budget {text}: a search needs at least 30s")
+    })
+}
+
+/// Says which default promises do not hold since others were given: failed requests are easily forgotten, and fast.
+fn said_of_promises(texts: &[String], promises: &[Promise], output: &mut Output) {
+    let is_given = |default: &&str| {
+        let metric = default.split(':').next().unwrap_or_default();
+        promises.iter().any(|promise| promise.selector.metric == metric)
+    };
+    let gone: Vec<_> = DEFAULT_PROMISES.iter().copied().filter(|default| !is_given(default)).collect();
+    if texts.is_empty() || gone.is_empty() {
+        return;
+    }
+    let again: Vec<_> = gone.iter().map(|promise| format!("--slo '{promise}'")).collect();
+    output.say(Level::Info, &format!("--slo replaces both default promises; still wanted? Add {}", again.join(" ")));
+}
+
+/// Says which of a script's own options `find` does not use, if it has such.
+fn unused(script: &str, options: &serde_json::Value) -> Option<String> {
+    const REPLACED: [&str; 6] = ["vus", "duration", "iterations", "stages", "scenarios", "thresholds"];
+    let own: Vec<_> = REPLACED.into_iter().filter(|name| options.get(name).is_some()).collect();
+    let own = match own.split_last()? {
+        (only, []) => (*only).to_owned(),
+        (last, others) => format!("{} and {last}", others.join(", ")),
+    };
+    Some(format!("not used of {script}: {own}; find sets the number of users itself and judges by --slo"))
 }
 
 fn promises(texts: &[String], mistakes: &mut Vec<String>) -> Vec<Promise> {
@@ -219,7 +276,8 @@ pub(crate) fn default_promises() -> Vec<Promise> {
 /// If the load cannot begin.
 pub(crate) async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outcome), Failure> {
     let mut search = Search::new(wish.search);
-    let mut session = Session::begin(
+    let mut session = Session::begin_with(
+        wish.signals,
         Settings {
             command: "find",
             plan: wish.plan,

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use model::plan::Plan;
 use model::record::{Entry, Level, RunRecord, StepSpan};
 use model::summary::ThresholdState;
@@ -13,13 +14,14 @@ use script::LoadError;
 use script::link::LinkError;
 use script::options::{Overrides, ScriptFacts};
 
-use super::{all_or_nothing, pairs, unsupported, watch_specs, write_result};
+use super::{all_or_nothing, can_be_written, pairs, unsupported, watch_specs, write_result};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
 use crate::session::{Outcome, Session, Settings, Watching};
+use crate::signals::Signals;
 use crate::target::{Guard, Target, reach, shown};
 
 /// Runs the command.
@@ -32,22 +34,24 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
     let env = pairs("--env", &typed.scripting.env, &mut mistakes);
     let tags = pairs("--tag", &typed.tag, &mut mistakes);
     all_or_nothing(&mistakes)?;
+    typed.summary_export.as_deref().map_or(Ok(()), can_be_written)?;
     let overrides = overrides(&typed, tags)?;
     let guard = Guard::new(&typed.watching.allow);
-    let (plan, factory, address) = match Target::parse(&typed.script)? {
+    let (plan, factory, address, signals) = match Target::parse(&typed.script)? {
         Target::Url(url) => {
             let address = reach(&url, &guard)?;
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
             let nothing = serde_json::Value::Object(serde_json::Map::new());
             let planned = script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
             let factory = engine::url_users(url.as_str(), Duration::ZERO);
-            (warned(planned, &mut output), factory, Some(address))
+            (warned(planned, &mut output), factory, Some(address), Signals::catch()?)
         }
         Target::Script(path) => {
-            let loaded = load(&path, &typed.scripting, env)?;
+            let mut signals = Signals::catch()?;
+            let loaded = load(&path, &typed.scripting, env, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
-            (plan.clone(), loaded.factory(), None)
+            (plan.clone(), loaded.factory(), None, signals)
         }
     };
     let settings = Settings {
@@ -59,7 +63,7 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
         file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
         workers: typed.watching.workers.map(usize::from),
     };
-    let mut session = Session::begin(settings, output)?;
+    let mut session = Session::begin_with(signals, settings, output)?;
     let ends = planned_end(&plan);
     session.until(None, &|record, elapsed| progress::of(record, "running", elapsed, ends)).await;
     finish(session.conclude().await, &plan, &typed)
@@ -84,16 +88,18 @@ fn finish(mut outcome: Outcome, plan: &Plan, typed: &args::Run) -> Result<Exit, 
     if !typed.no_summary {
         let text = view::text::summary(&summary, plan, outcome.output.style());
         outcome.output.result(&text);
-        if let Some(span) = whole_run(&outcome.record) {
-            let diagnosis = analysis::diagnose::diagnose(&outcome.record, &span, None);
-            let text = view::text::limit(&diagnosis, outcome.output.style());
-            outcome.output.result(&text);
-        }
+        limit(&outcome.record, &mut outcome.output);
     }
     let exported = match &typed.summary_export {
         Some(path) => write_result(path, &view::json::summary_export(&summary, plan), &mut outcome.output),
         None => Ok(()),
     };
+    // What the run itself says comes first: it must not look like a mere trouble with files.
+    if let Err(failure) = &exported
+        && (trouble.is_some() || !broken.is_empty() || outcome.broken_early.is_some())
+    {
+        outcome.output.say(Level::Error, &format!("{:#}", failure.error));
+    }
     if let Some(file) = &mut outcome.file
         && let Err(sentence) = file.append(&Entry::Summary(Box::new(summary)))
     {
@@ -102,12 +108,21 @@ fn finish(mut outcome: Outcome, plan: &Plan, typed: &args::Run) -> Result<Exit, 
     if let Some((exit, sentence)) = trouble {
         return sentence.map_or(Ok(exit), |sentence| Err(Failure::new(exit, sentence)));
     }
-    exported?;
     if !broken.is_empty() || outcome.broken_early.is_some() {
         let sentence = format!("thresholds on metrics '{}' have been broken", broken.join("', '"));
         return Err(Failure::new(Exit::ThresholdsBroken, sentence));
     }
+    exported?;
     Ok(if outcome.file.as_ref().is_some_and(|file| !file.complete()) { Exit::Other } else { Exit::Ok })
+}
+
+/// Prints what limited a run.
+pub(super) fn limit(record: &RunRecord, output: &mut Output) {
+    if let Some(span) = whole_run(record) {
+        let diagnosis = analysis::diagnose::diagnose(record, &span, None);
+        let text = view::text::limit(&diagnosis, output.style());
+        output.result(&text);
+    }
 }
 
 /// The part of a run in which load was offered, as one step.
@@ -159,11 +174,20 @@ fn options_failure(error: script::options::OptionsError) -> Failure {
     Failure { exit: Exit::InvalidConfig, error: error.into() }
 }
 
-/// Loads a script: its modules are linked and its init code runs once.
+/// Stack of the thread that runs the init code once: as much as the main thread usually has.
+const INIT_STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Loads a script: its modules are linked and its init code runs once, on a thread that is left alone if a signal comes
+/// meanwhile: nothing else ends an endless loop.
 ///
 /// # Errors
-/// k6's exit codes: 107 for a script that does not parse or throws, 255 for a file that is missing.
-pub(crate) fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>) -> Result<script::Loaded, Failure> {
+/// k6's exit codes: 107 for a script that does not parse or throws, 255 for a file that is missing; 105 for a signal.
+pub(crate) async fn load(
+    path: &Path,
+    flags: &args::Script,
+    env: Vec<(String, String)>,
+    signals: &mut Signals,
+) -> Result<script::Loaded, Failure> {
     let mut all: std::collections::BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -178,7 +202,24 @@ pub(crate) fn load(path: &Path, flags: &args::Script, env: Vec<(String, String)>
         stack_bytes: flags.stack_size as usize * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
     };
-    script::load(path, settings).map_err(|error| Failure { exit: load_exit(&error), error: error.into() })
+    let (hand, loaded) = tokio::sync::oneshot::channel();
+    let entry = path.to_owned();
+    let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(INIT_STACK_BYTES);
+    thread
+        .spawn(move || {
+            // Nobody listens any more if a signal came.
+            let _ = hand.send(script::load(&entry, settings));
+        })
+        .context("cannot start a thread for the script")?;
+    tokio::select! {
+        biased;
+        () = signals.next() => {
+            Err(Failure::new(Exit::Stopped, format!("stopped while the init code of {} ran", path.display())))
+        }
+        loaded = loaded => loaded
+            .context("loading the script ended unexpectedly")?
+            .map_err(|error| Failure { exit: load_exit(&error), error: error.into() }),
+    }
 }
 
 /// k6's code for a script that cannot be run.

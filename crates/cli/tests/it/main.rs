@@ -1,10 +1,12 @@
 //! The command line as a user types it, the documents as a reader follows them, and the rules of the house.
 #![expect(clippy::unwrap_used, reason = "tests and their helpers fail by panicking")]
 
+mod cut_off;
 mod documents;
 mod machine;
 mod mistakes;
 mod prepare;
 mod run;
 mod service;
+mod signals;
 mod tidy;

@@ -4,6 +4,9 @@ use std::fs;
 
 use crate::service::plimsoll;
 
+/// A record that was cut off behind its first line.
+const HEADER: &str = "{\"header\":{\"version\":1,\"program\":\"0.1.0\",\"command\":\"find\",\"began_at\":\"\",\"machine\":{\"kernel\":\"\",\"cpu\":\"\",\"cores\":2,\"memory_bytes\":1}}}\n{\"pl";
+
 /// What `plimsoll` with these words says on standard error, and its exit code. Standard output must stay empty.
 fn check(words: &[&str]) -> (String, i32) {
     let folder = tempfile::tempdir().unwrap();
@@ -15,6 +18,10 @@ fn check(words: &[&str]) -> (String, i32) {
         ("imports.js", "import x from './gone.js';\nexport default function () {}\n"),
         ("throws.js", "const x = null;\nx.y;\nexport default function () {}\n"),
         ("nothing.js", "export const options = {};\n"),
+        (
+            "own.js",
+            "export const options = { stages: [{ duration: '9s', target: 5 }], thresholds: { checks: ['rate>0.5'] } };\nexport default function () {}\n",
+        ),
         ("ws.js", "import ws from 'k6/ws';\nexport default function () {}\n"),
         ("hosts.js", "export const options = { hosts: { 'a.b': '1.2.3.4' } };\nexport default function () {}\n"),
         ("vus.js", "export const options = { vus: 'many' };\nexport default function () {}\n"),
@@ -27,6 +34,7 @@ fn check(words: &[&str]) -> (String, i32) {
         fs::write(folder.path().join(name), text).unwrap();
     }
     fs::write(folder.path().join("not-a-record"), "hello\n").unwrap();
+    fs::write(folder.path().join("header-only"), HEADER).unwrap();
     let output =
         plimsoll().args(words).current_dir(folder.path()).timeout(std::time::Duration::from_secs(60)).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -53,7 +61,20 @@ fn each_mistake_has_its_sentence_and_code() {
         ),
         (&["find", &unused, "--mode", "rate"], 104, &["--mode rate is not supported yet"]),
         (&["find", &unused, "--report", "x.html"], 104, &["--report is not supported yet"]),
+        (&["find", &unused, "--rate-max", "5"], 104, &["--rate-max is not supported yet"]),
         (&["find", &unused, "--budget", "5s"], 104, &["at least 30s"]),
+        (&["find", &unused, "--budget", "40"], 104, &["means 40 ms", "at least 30s", "did you mean 40s?"]),
+        (&["find", &unused, "--json", "no/such/folder.json"], 255, &["cannot write no/such/folder.json"]),
+        (
+            &["find", "own.js", "--slo", "nope: rate<1"],
+            104,
+            &[
+                "not used of own.js: stages and thresholds; find sets the number of users itself",
+                "--slo replaces both default promises",
+                "--slo 'http_req_failed: rate<0.01'",
+                "no metric nope",
+            ],
+        ),
         (&["find", &unused, "--think", "-5s"], 255, &["--think"]),
         (&["find", "two.js"], 104, &["one, two"]),
         (&["run", "syntax.js"], 107, &["syntax.js:3", "http.get('http://127.0.0.1:1/';", "^"]),
@@ -70,9 +91,11 @@ fn each_mistake_has_its_sentence_and_code() {
         (&["run", "vus.js"], 104, &["vus", "many"]),
         (&["run", "rule.js"], 104, &["nope"]),
         (&["run", "gone.js"], 255, &["gone.js"]),
+        (&["run", "own.js", "--summary-export", "no/such/folder.json"], 255, &["cannot write no/such/folder.json"]),
         (&["run", "vus.js", "--frobnicate"], 255, &["--frobnicate"]),
         (&["report", "not-a-record"], 255, &["not-a-record", "no plimsoll record"]),
         (&["report", "gone"], 255, &["cannot open the record gone"]),
+        (&["report", "header-only"], 255, &["the record header-only was cut off before any load"]),
         (&["compare", "a", "b"], 104, &["`plimsoll compare` is not supported yet"]),
         (&["lab", "signin"], 104, &["not supported yet"]),
     ];
@@ -95,5 +118,17 @@ fn help_and_version_are_results() {
         let output = plimsoll().args(words).output().unwrap();
         assert!(output.status.success());
         assert!(String::from_utf8(output.stdout).unwrap().contains(part));
+    }
+}
+
+/// What is refused says so before it is tried.
+#[test]
+fn help_marks_what_is_not_supported_yet() {
+    let help = plimsoll().args(["find", "--help"]).env("COLUMNS", "200").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    for flag in ["--mode <MODE>", "--rate-max <N>", "--report <FILE>"] {
+        let (_, rest) = help.split_once(flag).unwrap_or_else(|| panic!("{flag} is gone"));
+        let about = rest.split(" --").next().unwrap();
+        assert!(about.contains("not supported yet"), "{flag}: {about}");
     }
 }

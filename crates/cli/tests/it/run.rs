@@ -1,9 +1,8 @@
 //! `plimsoll run` against a real service: k6's results and exit codes.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::service::{Service, plimsoll};
 
@@ -155,56 +154,25 @@ fn a_full_disk_ends_the_record_and_not_the_run() {
     assert!(said.contains("writing the record /dev/full failed") && said.contains("iterations"), "{said}");
 }
 
-/// Starts an endless run, waits until it offers load, sends signals and waits for the end.
-fn stopped_by(signals: u32, graceful: &str) -> (i32, String) {
-    let service = Service::start("laptop --no-database --floor 200ms");
+#[test]
+fn a_summary_that_cannot_be_written_hides_no_broken_threshold() {
     let folder = tempfile::tempdir().unwrap();
-    let script = format!(
-        "import http from 'k6/http'; import {{ sleep }} from 'k6';\n\
-         export const options = {{ scenarios: {{ s: {{ executor: 'constant-vus', vus: 2, duration: '1h', gracefulStop: '{graceful}' }} }} }};\n\
-         export default function () {{ http.get(`${{__ENV.TARGET}}/age?birthdate=1990-02-28`); if (__ITER === 0) console.log('loading'); sleep({}); }}",
-        if signals > 1 { "1000" } else { "0.1" }
-    );
-    fs::write(folder.path().join("script.js"), script).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(["run", "script.js", "-e", &format!("TARGET={}", service.url)])
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = child.stderr.take().unwrap();
-    let mut said = String::new();
-    let mut wait_for = |word: &str| {
-        let mut chunk = [0; 512];
-        while !said.contains(word) {
-            let count = stderr.read(&mut chunk).unwrap();
-            assert!(count > 0, "ended without saying {word}: {said}");
-            said.push_str(&String::from_utf8_lossy(&chunk[..count]));
-        }
-    };
-    wait_for("loading");
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    wait_for("Ctrl-C again");
-    for _ in 1..signals {
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        wait_for("stopping now");
-    }
-    let output = child.wait_with_output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
+    let script = "import { check } from 'k6'; export const options = { thresholds: { checks: ['rate>0.5'] } };
+                  export default function () { check(1, { no: () => false }); }";
+    let (exit, said) = code(folder.path(), script, &["--summary-export", "/dev/full"]);
+    assert_eq!(exit, 99, "{said}");
+    assert!(said.contains("cannot write /dev/full") && said.contains("have been broken"), "{said}");
+    let (exit, said) = code(folder.path(), "export default function () {}", &["--summary-export", "/dev/full"]);
+    assert!(exit == 255 && said.contains("cannot write /dev/full"), "{exit}: {said}");
 }
 
 #[test]
-fn the_first_signal_drains_and_the_summary_is_kept() {
-    let (exit, stdout) = stopped_by(1, "30s");
-    assert_eq!(exit, 105);
-    assert!(stdout.contains("http_req_duration") && stdout.contains("iterations"), "{stdout}");
-}
-
-#[test]
-fn the_second_signal_stops_now_and_the_summary_is_kept() {
-    let (exit, stdout) = stopped_by(2, "1h");
-    assert_eq!(exit, 105);
-    assert!(stdout.contains("http_req_duration"), "{stdout}");
+fn what_was_asked_to_be_watched_and_cannot_be_is_a_warning_even_if_quiet() {
+    let service = Service::start("laptop --no-database");
+    let target = service.url.clone() + "/healthz";
+    let words = ["run", &target, "-i", "1", "--quiet", "--watch", "pid:4194305"];
+    let output = plimsoll().args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("WARN  pid:4194305 is not watched: there is no such process"), "{said}");
 }

@@ -111,8 +111,8 @@ fn a_failed_login_is_said_without_the_password() {
     let spec = format!("postgres://probe:s3cret@127.0.0.1:{}/postgres", crate::service::free_port());
     let mut watched = Watched::begin(settings(None, &[&spec], std::process::id()));
     watched.until("it is said", |watched| {
-        watched.notices.iter().any(|notice| notice.contains("logging in to postgres://probe:***@"))
+        watched.warnings.iter().any(|warning| warning.contains("logging in to postgres://probe:***@"))
     });
-    assert!(watched.notices.iter().all(|notice| !notice.contains("s3cret")), "{:?}", watched.notices);
+    assert!(watched.warnings.iter().all(|warning| !warning.contains("s3cret")), "{:?}", watched.warnings);
     watched.stop();
 }

@@ -16,6 +16,7 @@ const REPORTS_MAX: usize = 60;
 pub(crate) struct Watched {
     pub(crate) record: RunRecord,
     pub(crate) notices: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     reports: UnboundedReceiver<Report>,
     watching: Watching,
 }
@@ -38,8 +39,8 @@ impl Watched {
         let discovered = discover(settings);
         let mut record = RunRecord::default();
         discovered.subjects.iter().cloned().for_each(|subject| record.push(Entry::Subject(subject)));
-        let notices = discovered.notices.clone();
-        Self { record, notices, reports, watching: discovered.watch(Instant::now(), out) }
+        let (notices, warnings) = (discovered.notices.clone(), discovered.warnings.clone());
+        Self { record, notices, warnings, reports, watching: discovered.watch(Instant::now(), out) }
     }
 
     /// Takes reports in until `is_so`.
@@ -52,13 +53,15 @@ impl Watched {
                 Some(Report::Subject(subject)) => self.record.push(Entry::Subject(subject)),
                 Some(Report::Readings(readings)) => self.record.push(Entry::Readings(readings)),
                 Some(Report::Notice(notice)) => self.notices.push(notice),
+                Some(Report::Warning(warning)) => self.warnings.push(warning),
                 None => break,
             }
         }
         panic!(
-            "never: {what}; subjects {:?}, notices {:?}, readings {:#?}",
+            "never: {what}; subjects {:?}, notices {:?}, warnings {:?}, readings {:#?}",
             self.record.subjects,
             self.notices,
+            self.warnings,
             self.last()
         );
     }
