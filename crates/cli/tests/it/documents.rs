@@ -65,3 +65,30 @@ fn links_lead_somewhere() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Whoever reads only one of the two must not be surprised.
+#[test]
+fn readme_and_k6_page_name_the_same_missing_things() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = fs::read_to_string(root().join("docs/k6.md")).unwrap();
+    let (_, missing) = page.split_once("## Not yet\n\n").unwrap();
+    let missing = words(missing.split("\n\n").next().unwrap());
+    assert!(words(&fs::read_to_string(root().join("README.md")).unwrap()).contains(&missing), "{missing}");
+}
+
+/// A page that names a bottleneck without a page says that it has no rule.
+#[test]
+fn bottlenecks_without_a_page_say_so() {
+    let folder = root().join("docs/bottlenecks");
+    let mut wrong = Vec::new();
+    for id in ["db.held", "db.lock", "db.io", "svc.lock", "svc.oom", "net.reader", "net.loss", "net.rtt"] {
+        assert!(!folder.join(format!("{id}.md")).exists(), "{id} has a page now: take it from this list");
+        for page in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let text = fs::read_to_string(&page).unwrap();
+            let named = text.lines().filter(|line| line.contains(id));
+            let silent = named.filter(|line| !line.contains("no rule yet") && !line.contains("looks like"));
+            wrong.extend(silent.map(|line| format!("{}: {line}", page.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
