@@ -25,7 +25,7 @@ fn a_search_that_was_cut_short_has_a_verdict() {
     going.until("a step", |_| fs::read(&path).is_ok_and(|record| count(&record, "step") > 0)).tell(Signal::HUP);
     let (exit, stdout, said) = going.end();
     assert_eq!(exit, Some(105), "{said}");
-    assert!(stdout.contains("77 users") || stdout.contains("undecided"), "{stdout}");
+    assert!(stdout.contains("at least 1 user"), "{stdout}");
     let verdict: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.path().join("find.json")).unwrap()).unwrap();
     assert_eq!(verdict["steps"][0]["phase"], "baseline");
@@ -48,7 +48,7 @@ fn a_search_that_was_cut_short_has_a_verdict() {
     let (stdout, said) = (String::from_utf8_lossy(&report.stdout), String::from_utf8_lossy(&report.stderr));
     assert!(report.status.success(), "{said}");
     assert!(said.contains("WARN  the search was cut short after") && said.contains("only finished step"), "{said}");
-    assert!(stdout.contains("undecided") && stdout.contains("baseline"), "{stdout}");
+    assert!(stdout.contains("at least 1 user") && stdout.contains("baseline"), "{stdout}");
     let verdict: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.path().join("cut.json")).unwrap()).unwrap();
     assert!(verdict["caveats"][0].as_str().unwrap().contains("cut short"), "{verdict}");
