@@ -7,31 +7,34 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
-/// Never answers on its first `silent` connections, always on later ones; counts them all.
+/// Never answers on the first `silent` connections of users, always on later ones; counts them all. What a probe asks
+/// for (`/metrics`) is not there.
 fn service(silent: usize) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
     std::thread::spawn(move || {
-        let mut silent_ones = Vec::new();
         for stream in listener.incoming() {
-            let stream = stream.unwrap();
-            if counted.fetch_add(1, Ordering::Relaxed) < silent {
-                silent_ones.push(stream);
-            } else {
-                std::thread::spawn(move || answer(stream));
-            }
+            let (stream, counted) = (stream.unwrap(), counted.clone());
+            std::thread::spawn(move || serve(stream, &counted, silent));
         }
     });
     (address, count)
 }
 
-fn answer(mut stream: TcpStream) {
+fn serve(mut stream: TcpStream, users: &AtomicUsize, silent: usize) {
     let mut buffer = [0; 4096];
-    while stream.read(&mut buffer).is_ok_and(|count| count > 0)
-        && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_ok()
-    {}
+    let mut is_silent = None;
+    while let Ok(1..) = stream.read(&mut buffer) {
+        if !buffer.starts_with(b"GET / ") {
+            return;
+        }
+        let is_silent = *is_silent.get_or_insert_with(|| users.fetch_add(1, Ordering::Relaxed) < silent);
+        if !is_silent && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+            return;
+        }
+    }
 }
 
 fn session(address: SocketAddr) -> Session {
