@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     InvalidConfig = 104,
     /// Stopped by SIGINT, SIGTERM or SIGHUP.
     Stopped = 105,
-    /// The script threw in its init code, `setup()` or `teardown()`, or does not parse.
+    /// The script threw in its init code, `setup()` or `teardown()`, does not parse, or uses what is not supported.
     ScriptException = 107,
     /// The script called `test.abort()`.
     Aborted = 108,

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use model::record::Level;
 use view::Style;
 use view::live::{Live, LiveKind, Progress};
+use view::log::Repeats;
 
 use crate::args;
 use crate::exit::{Exit, Failure};
@@ -16,6 +17,7 @@ pub(crate) struct Output {
     lines_only: bool,
     quiet: bool,
     verbose: bool,
+    repeats: Repeats,
 }
 
 /// How often a plain progress line is printed when standard error is not a terminal, in seconds.
@@ -42,6 +44,7 @@ impl Output {
             lines_only: !terminal,
             quiet: flags.quiet,
             verbose: flags.verbose,
+            repeats: Repeats::default(),
         }
     }
 
@@ -61,12 +64,26 @@ impl Output {
     /// Prints a message above the progress.
     pub(crate) fn say(&mut self, level: Level, text: &str) {
         if level != Level::Info || !self.quiet {
-            self.script(level, text);
+            self.line(level, text);
         }
     }
 
-    /// Prints a line of the script's console: part of what was asked for, so `--quiet` keeps it, as in k6.
+    /// Prints a line of the script's console: part of what was asked for, so `--quiet` keeps it, as in k6. One that
+    /// comes again and again is counted instead.
     pub(crate) fn script(&mut self, level: Level, text: &str) {
+        if let Some(text) = self.repeats.take(level, text) {
+            self.line(level, &text);
+        }
+    }
+
+    /// Says how often the lines of the script came that were counted.
+    pub(crate) fn script_ends(&mut self) {
+        for (level, text) in self.repeats.rest() {
+            self.line(level, &text);
+        }
+    }
+
+    fn line(&mut self, level: Level, text: &str) {
         if level != Level::Debug || self.verbose {
             let line = view::log::line(level, text, "", self.style);
             let text = self.live.above(&line);

@@ -224,6 +224,7 @@ impl Session {
         while let Ok(report) = self.reports.try_recv() {
             self.report(report);
         }
+        self.output.script_ends();
         self.output.clear();
         let (reason, summary) = match self.ended.take() {
             Some(ended) => (ended.reason, ended.summary),
@@ -344,6 +345,7 @@ impl Outcome {
             EndReason::InitFailed(text) => because(Exit::ScriptException, text, "the init code of the script failed"),
             EndReason::SetupFailed(text) => because(Exit::ScriptException, text, "setup() failed"),
             EndReason::TeardownFailed(text) => because(Exit::ScriptException, text, "teardown() failed"),
+            EndReason::Unsupported(text) => Some((Exit::ScriptException, Some(text.clone()))),
             EndReason::Aborted(text) => because(Exit::Aborted, text, "test aborted"),
             EndReason::Refused(text) => Some((Exit::TargetRefused, Some(text.clone()))),
             EndReason::SetupTimedOut => {

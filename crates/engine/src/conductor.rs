@@ -56,7 +56,7 @@ enum Turn {
     Ready(u32),
     InitFailed(String),
     Errand(Lone),
-    Aborted(String),
+    Aborted(EndReason),
     Idle,
     Finished(Box<Summary>),
     Users(u32),
@@ -97,7 +97,7 @@ impl Conductor {
                 Lone::Completed => self.emit(Event::SetupDone),
                 Lone::Failed(message) => return (EndReason::SetupFailed(message), Hurry::Yes),
                 Lone::TimedOut => return (EndReason::SetupTimedOut, Hurry::Yes),
-                Lone::Aborted(message) => return (EndReason::Aborted(message), Hurry::Yes),
+                Lone::Aborted(reason) => return (reason, Hurry::Yes),
                 Lone::Stopped => return (EndReason::Stopped, Hurry::Yes),
             }
         }
@@ -109,9 +109,7 @@ impl Conductor {
                     return (EndReason::TeardownFailed(message), Hurry::No);
                 }
                 Lone::TimedOut if reason == EndReason::Completed => return (EndReason::TeardownTimedOut, Hurry::No),
-                Lone::Aborted(message) if reason == EndReason::Completed => {
-                    return (EndReason::Aborted(message), Hurry::No);
-                }
+                Lone::Aborted(why) if reason == EndReason::Completed => return (why, Hurry::No),
                 Lone::Stopped => return (EndReason::Stopped, Hurry::Yes),
                 _ => {}
             }
@@ -197,8 +195,8 @@ impl Conductor {
                     self.cut_off(busy).await;
                     return (if reason == EndReason::Completed { EndReason::Stopped } else { reason }, Hurry::Yes);
                 }
-                Turn::Aborted(message) if !cut => {
-                    reason = EndReason::Aborted(message);
+                Turn::Aborted(why) if !cut => {
+                    reason = why;
                     (until, cut) = (self.clock.now() + PATIENCE, true);
                     self.command(&Command::Cut);
                 }
@@ -271,7 +269,7 @@ impl Conductor {
                     Report::Ready(users) => Turn::Ready(users),
                     Report::InitFailed(message) => Turn::InitFailed(message),
                     Report::Errand(ending) => Turn::Errand(ending),
-                    Report::Aborted(message) => Turn::Aborted(message),
+                    Report::Aborted(reason) => Turn::Aborted(reason),
                     Report::Idle => Turn::Idle,
                     Report::Finished(summary) => Turn::Finished(summary),
                     Report::Passage(Passage::Contacted { host, address }) => {

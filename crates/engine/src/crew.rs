@@ -10,6 +10,7 @@ use model::unit::Moment;
 use crate::alarm::{Alarm, Elapsed, Leash, NEVER};
 use crate::meter::TagSet;
 use crate::net::{Client, Gate, Net};
+use crate::run::EndReason;
 use crate::tally::Tally;
 use crate::user::{Answer, Ask, Assignment, Ending, Nursery, User, UserError};
 use crate::worker::Report;
@@ -198,7 +199,8 @@ impl Crew {
         match ending {
             Ending::Completed => Lone::Completed,
             Ending::Threw(message) => Lone::Failed(message),
-            Ending::Aborted(message) => Lone::Aborted(message),
+            Ending::Aborted(message) => Lone::Aborted(EndReason::Aborted(message)),
+            Ending::Unsupported(message) => Lone::Aborted(EndReason::Unsupported(message)),
             Ending::Interrupted if self.halted() => Lone::Stopped,
             Ending::Interrupted => Lone::TimedOut,
         }
@@ -219,7 +221,7 @@ pub(crate) enum Lone {
     Failed(String),
     TimedOut,
     Stopped,
-    Aborted(String),
+    Aborted(EndReason),
 }
 
 impl Seat {
@@ -255,16 +257,20 @@ impl Seat {
                 });
             }
             Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
-            Ending::Aborted(message) => {
-                tally.meter.window(|window| window.interrupted += 1);
-                self.leash.cut();
-                crew.report(Report::Aborted(message));
-            }
+            Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
+            Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
         }
         let least = tally.meter.plan().min_iteration;
         if length < least {
             self.rest_until(began + least, || false).await;
         }
+    }
+
+    /// Ends the whole run.
+    fn abort(&self, crew: &Crew, reason: EndReason) {
+        self.tally.meter.window(|window| window.interrupted += 1);
+        self.leash.cut();
+        crew.report(Report::Aborted(reason));
     }
 
     /// Rests between iterations; ends early at a stop, or when `changed` once it is woken.

@@ -1,6 +1,7 @@
 //! Offers the planned load and measures each request honestly, including what it failed to offer. This room knows
 //! neither JavaScript nor databases, never judges and never prints.
 
+pub mod coding;
 pub mod meter;
 pub mod run;
 pub mod url_user;

@@ -22,7 +22,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{CONNECTION, HeaderValue, SET_COOKIE};
+use http::header::{CONNECTION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode, Version};
 use model::plan::HttpSettings;
 use model::record::Level;
@@ -30,6 +30,7 @@ use model::unit::Moment;
 
 use crate::alarm::{Alarm, Elapsed, Leash};
 use crate::clock::Clock;
+use crate::coding;
 use crate::meter::Endpoint;
 use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
@@ -204,7 +205,7 @@ impl Client {
         in_flight.end(ended);
         let answered = answered.and_then(|answered| match answered.head.status {
             StatusCode::SWITCHING_PROTOCOLS => Err(failure::other("unsupported response status: 101")),
-            _ => Ok(answered),
+            _ => unpacked(answered),
         });
         let timings = progress.timings(began, ended);
         let (remote, tls_version) = (progress.remote.get(), progress.tls_version.get());
@@ -326,6 +327,18 @@ fn never_sent(request: Request, failure: Failure) -> Response {
         tls_version: None,
         error: Some(failure),
     }
+}
+
+/// An answer with its body as it was before the service packed it; its headers stay. The time that this takes is ours,
+/// so it lies behind the end of the request.
+fn unpacked(answered: Answered) -> Result<Answered, Failure> {
+    let Answered { head, body } = answered;
+    let codings = head.headers.get(CONTENT_ENCODING).and_then(|codings| codings.to_str().ok());
+    let body = match (body, codings) {
+        (Some(body), Some(codings)) => Some(coding::unpack(body, codings).map_err(|error| failure::unpacking(&error))?),
+        (body, _) => body,
+    };
+    Ok(Answered { head, body })
 }
 
 /// Whether the service keeps the connection open behind this answer.

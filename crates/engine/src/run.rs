@@ -144,6 +144,8 @@ pub enum EndReason {
     TeardownTimedOut,
     /// The script wanted it.
     Aborted(String),
+    /// The script used something that is not supported: what, and where.
+    Unsupported(String),
     /// An address was asked for that is not permitted: the permit's sentence.
     Refused(String),
 }

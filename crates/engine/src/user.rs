@@ -84,6 +84,8 @@ pub enum Ending {
     Interrupted,
     /// The script wants the whole test to end (`test.abort`).
     Aborted(String),
+    /// The script uses something that is not supported: the whole test ends, since it would fail in every iteration.
+    Unsupported(String),
 }
 
 /// What the engine answers.

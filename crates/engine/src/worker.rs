@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::crew::{Crew, Errand, Lone, Post};
 use crate::meter::{LogLine, Meter, TagSet};
 use crate::net::{Gate, Passage, Permit};
+use crate::run::EndReason;
 use crate::schedule::{self, Part, Share, Shared, Steering};
 use crate::tally::Tally;
 use crate::user::{Assignment, UserFactory};
@@ -54,7 +55,7 @@ pub(crate) enum Report {
     /// Setup or teardown ended.
     Errand(Lone),
     /// A script wants the test to end.
-    Aborted(String),
+    Aborted(EndReason),
     /// All scenarios are over.
     Idle,
     /// What was seen in this second.
@@ -212,7 +213,7 @@ struct Over(Rc<Crew>);
 impl Drop for Over {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.report(Report::Aborted("a virtual user panicked".to_owned()));
+            self.0.report(Report::Aborted(EndReason::Aborted("a virtual user panicked".to_owned())));
         }
         self.0.report(Report::Idle);
     }

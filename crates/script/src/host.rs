@@ -15,6 +15,7 @@ use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
+use crate::thrown::Thrown;
 
 /// Tells the time since some moment before the run; `group_duration` is measured with it.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
@@ -165,11 +166,6 @@ impl Host {
         Ok(self.meter.tags(base, &pairs))
     }
 
-    /// Throws for what k6 has and we do not have yet.
-    pub(crate) fn unsupported(ctx: &Ctx<'_>, what: &str) -> rquickjs::Error {
-        Exception::throw_message(ctx, &format!("{what} is not supported yet"))
-    }
-
     /// Notes a rejected promise, or that somebody handles it after all.
     pub(crate) fn note_rejection<'js>(
         &self,
@@ -184,7 +180,7 @@ impl Host {
         if is_handled {
             seat.rejections.borrow_mut().retain(|(known, _)| !is_it(known));
         } else if !native::is_cancelled() {
-            let text = crate::thrown::Thrown::new(reason).to_string();
+            let text = Thrown::new(reason).to_string();
             seat.rejections.borrow_mut().push((Persistent::save(ctx, promise.clone()), text));
         }
     }
@@ -207,6 +203,21 @@ impl Seat {
             ending: RefCell::new(None),
             rejections: RefCell::default(),
         })
+    }
+}
+
+impl Seat {
+    /// Ends the run for what k6 has and we do not have, since every other iteration would fail alike: no `catch` of
+    /// the script sees it. In the init code, which ends the run anyway, it is an ordinary exception.
+    pub(crate) fn unsupported(&self, ctx: &Ctx<'_>, sentence: &str) -> rquickjs::Error {
+        let error = Exception::throw_message(ctx, sentence);
+        if self.phase.get() == Phase::Init {
+            return error;
+        }
+        let thrown = Thrown::catch(ctx, &error);
+        let place = thrown.place().map_or(String::new(), |place| format!("{place}: "));
+        self.ending.replace(Some(Ending::Unsupported(format!("{place}{sentence}"))));
+        native::unwind(ctx)
     }
 }
 

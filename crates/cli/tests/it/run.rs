@@ -138,6 +138,29 @@ fn exit_codes_are_those_of_k6() {
 }
 
 #[test]
+fn what_is_not_supported_ends_the_run_with_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import http from 'k6/http';\nexport default function () {\n  try { http.get('http://127.0.0.1:1/', { auth: 'digest' }); } catch (e) {}\n}";
+    let (exit, said) = code(folder.path(), script, &["-u", "3", "-d", "1h"]);
+    assert_eq!(exit, 107, "{said}");
+    let sentence = "the request parameter auth: 'digest' is not supported yet: 'basic' is";
+    assert_eq!(said.matches("not supported yet").count(), 1, "{said}");
+    assert!(said.contains("error: ") && said.contains("script.js:3:") && said.contains(sentence), "{said}");
+}
+
+#[test]
+fn exceptions_and_lines_that_come_again_and_again_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export default function () { console.log('hello'); console.log(`number ${__ITER}`); null.x; }";
+    let (exit, said) = code(folder.path(), script, &["-i", "1234"]);
+    assert_eq!(exit, 0, "{said}");
+    assert_eq!(said.matches("TypeError: cannot read property 'x' of null").count(), 7, "{said}");
+    assert_eq!(said.matches(" times so far: hello\n").count(), 3, "{said}");
+    assert!(said.contains("1,234 times in all: TypeError: ") && said.contains("1,234 times in all: hello"), "{said}");
+    assert!((0..1234).all(|number| said.contains(&format!("number {number}\n"))), "{said}");
+}
+
+#[test]
 fn what_is_not_ours_is_refused_before_it_is_touched() {
     let folder = tempfile::tempdir().unwrap();
     let script = "import http from 'k6/http'; export default function () { http.get('http://93.184.216.34/'); }";

@@ -21,6 +21,9 @@ const EDGES: &[(&str, &[&str])] = &[
 const STOPS: &[(&str, &[&str])] = &[
     ("hyper", &["engine"]),
     ("rustls", &["engine"]),
+    ("flate2", &["engine"]),
+    ("brotli", &["engine"]),
+    ("ruzstd", &["engine"]),
     ("rquickjs-sys", &["script"]),
     ("corosensei", &["script"]),
     ("oxc_parser", &["script"]),

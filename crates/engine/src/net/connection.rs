@@ -28,6 +28,12 @@ use crate::user::{Failure, Timings};
 /// How long TCP may take to connect.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Headers that an answer may have. hyper makes room for so many each time, hence no more.
+pub(crate) const HEADERS_MAX: usize = 256;
+
+/// Bytes that the head of an answer may have.
+pub(crate) const HEAD_BYTES_MAX: usize = 400 * 1024;
+
 /// What is known of a request while it is under way, and still when it is cut short.
 #[derive(Default)]
 pub(crate) struct Progress {
@@ -107,7 +113,9 @@ struct Http {
 
 impl Http {
     async fn new(wire: Wire) -> hyper::Result<Box<Self>> {
-        let (sender, driver) = http1::Builder::new().title_case_headers(true).handshake(wire).await?;
+        let mut builder = http1::Builder::new();
+        builder.title_case_headers(true).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
+        let (sender, driver) = builder.handshake(wire).await?;
         Ok(Box::new(Self { sender, driver }))
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 
+use crate::coding::Unpacking;
 use crate::user::Failure;
 
 fn failure(code: u32, text: impl Into<String>) -> Failure {
@@ -95,8 +96,21 @@ fn transport(error: &io::Error) -> Failure {
         io::ErrorKind::UnexpectedEof => other("unexpected EOF"),
         io::ErrorKind::TimedOut => failure(1200, "read: connection timed out"),
         _ if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => handshake(error),
+        // The HTTP machinery's way to say that the parts of a body do not fit together.
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            other(format!("malformed chunked encoding: {}", words(error)))
+        }
         _ => failure(1200, words(error)),
     }
+}
+
+/// The body could not be unpacked.
+pub(crate) fn unpacking(unpacking: &Unpacking) -> Failure {
+    let Unpacking { coding, error } = unpacking;
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return other("unexpected EOF");
+    }
+    failure(1701, format!("error decompressing response body ({}: {error})", coding.name()))
 }
 
 /// The exchange on a connection failed; `answer_begun` says whether a byte of the answer had come.
@@ -110,8 +124,12 @@ pub(crate) fn exchange(error: &hyper::Error, answer_begun: bool) -> Failure {
     }
     if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
         other(if answer_begun { "unexpected EOF" } else { "EOF" })
+    } else if error.to_string().contains("message head is too large") {
+        // hyper tells this apart by a method of its server half only.
+        let [headers, kilobytes] = [super::connection::HEADERS_MAX, super::connection::HEAD_BYTES_MAX / 1024];
+        other(format!("malformed HTTP response: its head has more than {headers} headers or {kilobytes} kB"))
     } else if error.is_parse() {
-        other("malformed HTTP response")
+        other(format!("malformed HTTP response: {error}"))
     } else {
         other(error.to_string())
     }

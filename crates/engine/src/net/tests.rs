@@ -24,12 +24,14 @@ enum Act {
     Read,
     /// Sends this.
     Send(&'static str),
+    /// Sends this, which is no text.
+    SendBytes(&'static [u8]),
     /// Closes with a reset instead of an end.
     Reset,
     /// Says nothing until the client goes away.
     Stall,
 }
-use Act::{Read, Reset, Send, Stall};
+use Act::{Read, Reset, Send, SendBytes, Stall};
 
 const OK: Act = Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 
@@ -63,6 +65,7 @@ async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, acts: &[Act], see
                 None => return false,
             },
             Send(text) => stream.write_all(text.as_bytes()).await.unwrap(),
+            SendBytes(bytes) => stream.write_all(bytes).await.unwrap(),
             Reset => return true,
             Stall => std::future::pending().await,
         }
@@ -163,11 +166,91 @@ async fn rude_servers_are_told_apart() {
         check(&[Read, Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")], (0, 1000, "unexpected EOF")).await;
         let half = Send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
         check(&[Read, half, Reset], (0, 1220, "read: connection reset by peer")).await;
-        check(&[Read, Send("SSH-2.0-OpenSSH\r\n\r\n")], (0, 1000, "malformed HTTP response")).await;
+        let malformed = "malformed HTTP response: invalid HTTP version parsed";
+        check(&[Read, Send("SSH-2.0-OpenSSH\r\n\r\n")], (0, 1000, malformed)).await;
         let switch = Send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: tea\r\n\r\n");
         check(&[Read, switch], (0, 1000, "unsupported response status: 101")).await;
     };
     LocalSet::new().run_until(rude).await;
+}
+
+#[tokio::test]
+async fn malformed_answers_are_failures_with_their_cause_and_never_waited_for() {
+    let malformed = async {
+        let head = |text| [Read, Send(text), Stall];
+        let of = |cause: &str| format!("malformed HTTP response: {cause} parsed");
+        let no_colon = head("HTTP/1.1 200 OK\r\nno colon here\r\n\r\n");
+        check(&no_colon, (0, 1000, &of("invalid HTTP header"))).await;
+        let length = head("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok");
+        check(&length, (0, 1000, &of("invalid content-length"))).await;
+        let lengths = head("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok");
+        check(&lengths, (0, 1000, &of("invalid content-length"))).await;
+        check(&head("HTTP/1.1 abc OK\r\n\r\n"), (0, 1000, &of("invalid HTTP status-code"))).await;
+        let chunk = "malformed chunked encoding: invalid chunk size line: missing size digit";
+        let size = head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n");
+        check(&size, (0, 1000, chunk)).await;
+        let end = head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcde\r\n0\r\n\r\n");
+        check(&end, (0, 1000, "malformed chunked encoding: invalid chunk body cr")).await;
+    };
+    LocalSet::new().run_until(malformed).await;
+}
+
+/// The head of an answer with so many headers of so many bytes each, and a body.
+fn with_headers(count: usize, bytes: usize) -> Act {
+    let header = |number| format!("X-{number}: {}\r\n", "v".repeat(bytes));
+    let headers: String = (2..=count).map(header).collect();
+    let answer = format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: 2\r\n\r\nok");
+    SendBytes(answer.into_bytes().leak())
+}
+
+#[tokio::test]
+async fn answers_may_have_many_headers_but_not_endless_ones() {
+    let many = async {
+        let (url, _) = serve(vec![vec![Read, with_headers(250, 1000)]]).await;
+        let response = World::new(HttpSettings::default()).get(&url).await;
+        assert_eq!((response.status, response.headers.len()), (200, 250));
+        let text = "malformed HTTP response: its head has more than 256 headers or 400 kB";
+        check(&[Read, with_headers(257, 1), Stall], (0, 1000, text)).await;
+        check(&[Read, with_headers(3, 300_000), Stall], (0, 1000, text)).await;
+    };
+    LocalSet::new().run_until(many).await;
+}
+
+/// An answer with this packed body.
+fn packed(codings: &str, body: &[u8]) -> Act {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {codings}\r\nContent-Length: {}\r\n\r\n", body.len());
+    SendBytes([head.as_bytes(), body].concat().leak())
+}
+
+#[tokio::test]
+async fn packed_answers_are_unpacked_where_their_body_is_wanted() {
+    let unpacking = async {
+        let gzip = coding::Coding::Gzip.pack(b"hello");
+        let bad = packed("gzip", b"this is no gzip at all");
+        let head_only = Send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n");
+        let (url, seen) = serve(vec![vec![Read, packed("gzip", &gzip), Read, head_only]]).await;
+        let world = World::new(HttpSettings::default());
+        let response = world.get(&url).await;
+        assert_eq!(
+            (response.body.as_deref(), response.headers["content-encoding"].as_bytes()),
+            (Some(&b"hello"[..]), &b"gzip"[..])
+        );
+        assert_eq!(response.headers["content-length"], gzip.len().to_string());
+        let head = world.send(Request { method: Method::HEAD, ..Request::get(&url, TagSet::RUN) }).await;
+        assert_eq!(failure_of(&head), (200, 0, ""));
+        let (url, _) = serve(vec![vec![Read, packed("foo", b"as it is"), Read, bad, Read, bad]]).await;
+        let world = World::new(HttpSettings::default());
+        assert_eq!(world.get(&url).await.body.as_deref(), Some(&b"as it is"[..]));
+        let mut alarm = Alarm::new(world.tally.clock);
+        let unwanted = Box::new(Request::get(&url, TagSet::RUN));
+        let response = world.client.request(unwanted, &mut alarm, &Leash::default()).await.unwrap();
+        assert_eq!(failure_of(&response), (200, 0, ""));
+        let text = "error decompressing response body (gzip: invalid gzip header)";
+        assert_eq!(failure_of(&world.get(&url).await), (0, 1701, text));
+        assert_eq!(world.window().errors[&format!("1701 {text}")], 1);
+        assert!(!seen.requests.borrow()[0].to_lowercase().contains("accept-encoding"));
+    };
+    LocalSet::new().run_until(unpacking).await;
 }
 
 #[tokio::test]

@@ -558,6 +558,21 @@ fn an_abort_cuts_the_others_and_runs_teardown() {
 }
 
 #[test]
+fn what_is_not_supported_ends_the_run_at_its_first_use() {
+    let outcome = Simulation::of(constant_vus(2, 600)).run(|step| match (step.vu, step.step) {
+        (1, 1) => Ask::Done(Ending::Unsupported("jar".to_owned())),
+        (1, _) => Ask::Sleep(SECOND),
+        _ => Ask::Sleep(SECOND * 100),
+    });
+    assert_eq!(outcome.reason, EndReason::Unsupported("jar".to_owned()));
+    assert_eq!(outcome.iterations(), 0);
+    let mut simulation = Simulation::of(constant_vus(1, 10));
+    simulation.plan.setup = Some(SECOND);
+    let outcome = simulation.run(|_| Ask::Done(Ending::Unsupported("jar".to_owned())));
+    assert_eq!(outcome.reason, EndReason::Unsupported("jar".to_owned()));
+}
+
+#[test]
 fn exceptions_count_as_iterations() {
     let outcome = Simulation::of(constant_vus(1, 2)).run(|step| match step.step {
         0 => Ask::Sleep(SECOND),

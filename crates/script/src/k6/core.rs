@@ -32,7 +32,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let function = move |ctx: Ctx<'js>, name: Coerced<String>, body: Value<'js>| group(&ctx, &of, &name.0, &body);
     module.set("group", Function::new(ctx.clone(), function)?.with_name("group")?)?;
     let of = host.clone();
-    let function = move |ctx: Ctx<'js>, seconds: Coerced<f64>| sleep(&ctx, &of, seconds.0);
+    let function = move |ctx: Ctx<'js>, seconds: Opt<Coerced<f64>>| sleep(&ctx, &of, seconds.0.map_or(0.0, |s| s.0));
     module.set("sleep", Function::new(ctx.clone(), function)?.with_name("sleep")?)?;
     let fail = |ctx: Ctx<'js>, message: Opt<Value<'js>>| fail(&ctx, message.0.as_ref());
     module.set("fail", Function::new(ctx.clone(), fail)?.with_name("fail")?)?;
@@ -122,7 +122,7 @@ fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
 
 fn sleep(ctx: &Ctx<'_>, host: &Host, seconds: f64) -> Result<()> {
     host.seat_in_iteration(ctx, "sleep()")?;
-    // What is no duration (negative, NaN) is none, as in k6; what is too long is a hundred years.
+    // What is no duration (negative, NaN, nothing at all) is none, as in k6; what is too long is a hundred years.
     let seconds = if seconds > 0.0 { seconds.min(SLEEP_MAX_S) } else { 0.0 };
     native::ask(ctx, Ask::Sleep(Duration::from_secs_f64(seconds))).map(drop)
 }

@@ -1,15 +1,13 @@
-// `k6/execution`: what a user can know of itself and its run. What is missing throws when it is looked at.
-(function (read, abort) {
+// `k6/execution`: what a user can know of itself and its run. What is missing ends the run
+// when it is looked at.
+(function (read, abort, lack) {
   'use strict';
   const { defineProperty, freeze } = Object;
   const section = (name, known, missing) => {
     const object = {};
     for (const key of known) defineProperty(object, key, { enumerable: true, get: () => read(`${name}.${key}`) });
     for (const key of missing) {
-      defineProperty(object, key, {
-        enumerable: false,
-        get() { throw new Error(`k6/execution: ${name}.${key} is not supported yet`); },
-      });
+      defineProperty(object, key, { enumerable: false, get: () => lack(`${name}.${key}`) });
     }
     return object;
   };

@@ -21,6 +21,10 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         read(&ctx, &of, &seat, &name)
     };
     let of = host.clone();
+    let lack = move |ctx: Ctx<'js>, name: String| -> Result<()> {
+        Err(of.seat().unsupported(&ctx, &format!("k6/execution: {name} is not supported yet")))
+    };
+    let of = host.clone();
     let abort = move |ctx: Ctx<'js>, reason: Opt<Value<'js>>| -> Result<()> {
         let reason = reason.0.filter(|reason| !reason.is_undefined());
         let reason = reason.as_ref().map(text).transpose()?.unwrap_or_default();
@@ -28,8 +32,9 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         Err(native::unwind(&ctx))
     };
     let (read, abort) = (Function::new(ctx.clone(), read)?, Function::new(ctx.clone(), abort)?);
+    let lack = Function::new(ctx.clone(), lack)?;
     let module = evaluate_own(ctx, "k6/execution.js", include_str!("execution.js"))?;
-    module.as_function().expect("execution.js is a function").call((read, abort))
+    module.as_function().expect("execution.js is a function").call((read, abort, lack))
 }
 
 fn read<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, name: &str) -> Result<Value<'js>> {
@@ -48,6 +53,6 @@ fn read<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, name: &str) -> Result<Val
         "scenario.name" => scenario().into_js(ctx),
         "scenario.executor" => executor().into_js(ctx),
         "scenario.iterationInTest" | "scenario.iterationInInstance" => Ok(number(seat.iteration_in_test.get())),
-        _ => Err(Host::unsupported(ctx, &format!("k6/execution: {name}"))),
+        _ => Err(seat.unsupported(ctx, &format!("k6/execution: {name} is not supported yet"))),
     }
 }

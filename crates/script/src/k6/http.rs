@@ -88,7 +88,10 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     };
     module.set("setResponseCallback", Function::new(ctx.clone(), callback)?.with_name("setResponseCallback")?)?;
     for name in MISSING {
-        let missing = move |ctx: Ctx<'js>| -> Result<()> { Err(Host::unsupported(&ctx, &format!("http.{name}"))) };
+        let of = host.clone();
+        let missing = move |ctx: Ctx<'js>| -> Result<()> {
+            Err(of.seat().unsupported(&ctx, &format!("http.{name} is not supported yet")))
+        };
         let missing = Function::new(ctx.clone(), missing)?.with_name(name)?.with_constructor(true);
         module.set(name, missing)?;
     }
@@ -129,7 +132,7 @@ fn give<'js>(
         }
         host.meter.log(Level::Warn, format!("request failed: {} {}: {}", echo.method, shown(&echo.url), failure.text));
     }
-    Class::instance(ctx.clone(), HttpResponse::new(response, echo, form))
+    Class::instance(ctx.clone(), HttpResponse::new(response, echo, form, host.seat()))
 }
 
 /// A URL as it may be logged: without its password.

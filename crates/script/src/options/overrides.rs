@@ -59,11 +59,13 @@ pub struct Overrides {
 }
 
 /// k6's variables for options that cannot be honoured yet.
-const NOT_YET: [&str; 17] = [
+const NOT_YET: [&str; 29] = [
     "K6_BATCH",
     "K6_BATCH_PER_HOST",
     "K6_BLACKLIST_IPS",
     "K6_BLOCK_HOSTNAMES",
+    "K6_COMPATIBILITY_MODE",
+    "K6_CONFIG",
     "K6_CONSOLE_OUTPUT",
     "K6_DNS",
     "K6_EXECUTION_SEGMENT",
@@ -72,11 +74,21 @@ const NOT_YET: [&str; 17] = [
     "K6_HANDLE_SUMMARY_TIMEOUT",
     "K6_HOSTS",
     "K6_HTTP_DEBUG",
+    "K6_INCLUDE_SYSTEM_ENV_VARS",
+    "K6_LINGER",
     "K6_LOCAL_IPS",
+    "K6_LOG_FORMAT",
+    "K6_LOG_OUTPUT",
+    "K6_OUT",
     "K6_PAUSED",
+    "K6_SUMMARY_EXPORT",
+    "K6_SUMMARY_MODE",
     "K6_SYSTEM_TAGS",
     "K6_THRESHOLDS",
     "K6_TLSAUTH",
+    "K6_TRACES_OUTPUT",
+    "K6_TYPE",
+    "K6_WEB_DASHBOARD",
 ];
 
 impl Overrides {

@@ -489,7 +489,7 @@ fn a_wrong_environment_is_named() {
       - K6_RPS: a number is expected, `fast` was given
       - K6_DNS: this option is not supported yet
     ");
-    for name in ["K6_BATCH", "K6_HOSTS", "K6_TLSAUTH"] {
+    for name in ["K6_BATCH", "K6_HOSTS", "K6_OUT", "K6_TLSAUTH"] {
         let error = env(&[(name, "x")]).unwrap_err().to_string();
         assert_eq!(error, format!("{name}: this option is not supported yet"));
     }

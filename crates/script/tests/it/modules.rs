@@ -151,8 +151,9 @@ fn modules_belong_to_each_user_and_may_be_patched() {
 #[test]
 fn sleeping_takes_seconds() {
     let mut stage = stage(
-        "import { sleep } from 'k6'; export default function () { sleep(1.5); sleep(-1); sleep('2'); sleep(NaN); }",
+        "import { sleep } from 'k6'; export default function () { sleep(1.5); sleep(-1); sleep('2'); sleep(NaN);
+         sleep(); sleep(undefined); sleep(null); sleep('x'); sleep({}); sleep(true); sleep(1, 2); }",
     );
     let sleeps = stage.run().sleeps;
-    assert_eq!(sleeps, [1500, 0, 2000, 0].map(Duration::from_millis));
+    assert_eq!(sleeps, [1500, 0, 2000, 0, 0, 0, 0, 0, 0, 1000, 1000].map(Duration::from_millis));
 }

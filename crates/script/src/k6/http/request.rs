@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
+use engine::coding::Coding;
 use engine::user::Request;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use model::record::Level;
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 
 use super::response::Echo;
@@ -38,13 +40,15 @@ pub(super) struct Form {
 pub(super) struct Prepared {
     pub(super) request: Box<Request>,
     pub(super) form: Form,
+    /// The body before it was packed.
+    plain: Bytes,
 }
 
 impl Prepared {
     /// What `response.request` shows later.
     pub(super) fn echo(&self) -> Echo {
-        let Request { method, url, headers, body, .. } = &*self.request;
-        Echo { method: method.clone(), url: url.clone(), headers: headers.clone(), body: body.clone() }
+        let Request { method, url, headers, .. } = &*self.request;
+        Echo { method: method.clone(), url: url.clone(), headers: headers.clone(), body: self.plain.clone() }
     }
 }
 
@@ -67,9 +71,10 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'
     request.keep_body = keeps_body;
     request.expected.clone_from(&seat.expected.borrow());
     let form = Form { is_binary: false, keeps_body, throws: settings.throw };
-    let mut prepared = Prepared { request, form };
+    let mut prepared = Prepared { request, form, plain: Bytes::new() };
     if let Some(body) = &call.body {
         let (bytes, content_type) = body_of(ctx, body)?;
+        prepared.plain = bytes.clone();
         prepared.request.body = bytes;
         if let Some(content_type) = content_type {
             prepared.request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -132,6 +137,7 @@ fn form_of<'js>(ctx: &Ctx<'js>, form: &Object<'js>) -> Result<String> {
 
 /// Applies the params of a request. Unknown keys mean nothing, as in k6.
 fn apply<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, to: &mut Prepared, params: &Object<'js>) -> Result<()> {
+    let mut compression = String::new();
     for pair in params.props::<String, Value<'js>>() {
         let (key, value) = pair?;
         if value.is_undefined() || (value.is_null() && key != "responseCallback") {
@@ -172,10 +178,54 @@ fn apply<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, to: &mut Prepared, param
             }
             "responseCallback" => request.expected = expected(ctx, &value)?,
             "throw" => to.form.throws = value.as_bool().unwrap_or(false),
-            "jar" | "compression" | "auth" => {
-                return Err(Host::unsupported(ctx, &format!("the request parameter '{key}'")));
+            "compression" => compression = text(&value)?,
+            // User and password in the URL are all that is needed for anything else, as in k6.
+            "auth" => {
+                let way = text(&value)?;
+                if matches!(way.as_str(), "digest" | "ntlm") {
+                    let sentence = format!("the request parameter auth: '{way}' is not supported yet: 'basic' is");
+                    return Err(seat.unsupported(ctx, &sentence));
+                }
             }
+            "jar" => return Err(seat.unsupported(ctx, "the request parameter 'jar' is not supported yet")),
             _ => {}
+        }
+    }
+    pack(ctx, host, &mut to.request, &compression)
+}
+
+/// Packs the body by each coding of a list in turn, and says so in a header unless the script has one of its own.
+fn pack(ctx: &Ctx<'_>, host: &Host, request: &mut Request, compression: &str) -> Result<()> {
+    if compression.is_empty() {
+        return Ok(());
+    }
+    let mut names = Vec::new();
+    for name in compression.split(',').map(str::trim) {
+        let Some(coding) = Coding::named(name) else {
+            let known = Coding::ALL.map(Coding::name).join(", ");
+            let message = format!("unknown compression algorithm '{name}', supported are {known}");
+            return Err(Exception::throw_type(ctx, &message));
+        };
+        names.push(coding.name());
+        if !request.body.is_empty() {
+            request.body = coding.pack(&request.body).into();
+        }
+    }
+    if request.body.is_empty() {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    match request.headers.get(CONTENT_ENCODING) {
+        Some(own) if own.as_bytes() != names.as_bytes() => {
+            let own = String::from_utf8_lossy(own.as_bytes());
+            let text =
+                format!("the body is packed as '{names}', but the script's header Content-Encoding says '{own}'");
+            host.meter.log(Level::Warn, text);
+        }
+        Some(_) => {}
+        None => {
+            let names = HeaderValue::try_from(names).expect("names of codings are words");
+            request.headers.insert(CONTENT_ENCODING, names);
         }
     }
     Ok(())

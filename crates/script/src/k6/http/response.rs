@@ -1,5 +1,7 @@
 //! The response as scripts see it: fields are made when they are looked at, and cost nothing otherwise.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use engine::user::Response;
 use http::{HeaderMap, Method, StatusCode};
@@ -10,7 +12,7 @@ use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Obje
 
 use super::request::Form;
 use super::selector;
-use crate::host::Host;
+use crate::host::Seat;
 
 /// What `response.request` shows.
 #[derive(Debug)]
@@ -22,15 +24,16 @@ pub(super) struct Echo {
 }
 
 /// A response, held by an object of a script.
-#[derive(Debug)]
 pub(crate) struct HttpResponse {
     response: Box<(Response, Echo)>,
     form: Form,
+    /// Whose it is.
+    seat: Rc<Seat>,
 }
 
 impl HttpResponse {
-    pub(super) fn new(response: Response, echo: Echo, form: Form) -> Self {
-        Self { response: Box::new((response, echo)), form }
+    pub(super) fn new(response: Response, echo: Echo, form: Form, seat: Rc<Seat>) -> Self {
+        Self { response: Box::new((response, echo)), form, seat }
     }
 }
 
@@ -48,8 +51,9 @@ impl<'js> JsClass<'js> for HttpResponse {
             field(&prototype, name, *read)?;
         }
         for name in ["ocsp", "tls_cipher_suite"] {
-            let missing = move |ctx: Ctx<'js>| -> Result<()> {
-                Err(Host::unsupported(&ctx, &format!("the field '{name}' of a response")))
+            let missing = move |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| -> Result<()> {
+                let sentence = format!("the field '{name}' of a response is not supported yet");
+                Err(this.0.borrow().seat.unsupported(&ctx, &sentence))
             };
             prototype.prop(name, Accessor::new_get(missing))?;
         }
@@ -59,8 +63,9 @@ impl<'js> JsClass<'js> for HttpResponse {
         let plain = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| to_json(&ctx, &this.0);
         prototype.set("toJSON", Function::new(ctx.clone(), plain)?.with_name("toJSON")?)?;
         for name in ["html", "submitForm", "clickLink"] {
-            let missing = move |ctx: Ctx<'js>| -> Result<()> {
-                Err(Host::unsupported(&ctx, &format!("the method '{name}' of a response")))
+            let missing = move |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| -> Result<()> {
+                let sentence = format!("the method '{name}' of a response is not supported yet");
+                Err(this.0.borrow().seat.unsupported(&ctx, &sentence))
             };
             prototype.set(name, Function::new(ctx.clone(), missing)?.with_name(name)?)?;
         }
@@ -243,7 +248,7 @@ fn json<'js>(ctx: &Ctx<'js>, this: &Class<'js, HttpResponse>, path: Option<Value
         return Ok(parsed);
     };
     let steps = selector::parse(&crate::host::text(&path)?);
-    let steps = steps.map_err(|error| Exception::throw_message(ctx, &error.to_string()))?;
+    let steps = steps.map_err(|error| this.borrow().seat.unsupported(ctx, &error.to_string()))?;
     match parsed {
         Ok(value) => selector::select(ctx, value, &steps),
         Err(_) => {
