@@ -204,9 +204,7 @@ impl Seat {
             rejections: RefCell::default(),
         })
     }
-}
 
-impl Seat {
     /// Ends the run for what k6 has and we do not have, since every other iteration would fail alike: no `catch` of
     /// the script sees it. In the init code, which ends the run anyway, it is an ordinary exception.
     pub(crate) fn unsupported(&self, ctx: &Ctx<'_>, sentence: &str) -> rquickjs::Error {

@@ -58,7 +58,7 @@ fn quantity(value: f64, unit: &str) -> (String, String) {
 
 fn certainty(certainty: Certainty) -> (Paint, &'static str) {
     match certainty {
-        Certainty::Proved => (Paint::Green, "proved, by a counter that moves for no other reason or by a trial"),
+        Certainty::Proved => (Paint::Green, "proved, by a counter that moves for no other reason"),
         Certainty::Strong => (Paint::Green, "strong, several kinds of evidence agree"),
         Certainty::Suspected => (Paint::Yellow, "suspected, there is some evidence but not enough to be sure"),
         Certainty::Unknown => (Paint::Yellow, "unknown, nothing that was watched explains it"),
