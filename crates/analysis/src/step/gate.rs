@@ -16,6 +16,8 @@ pub(crate) const DEMAND_FULL: f64 = 0.9;
 const LATE_SHARE: f64 = 0.05;
 /// Mean share of connections with an answer that the generator had not read yet.
 pub(crate) const UNREAD_SHARE: f64 = 0.2;
+/// Less than this per answer is the time in which anybody wakes up: of a single user's 0.1 ms it is a large share.
+const UNREAD_MS_MIN: f64 = 1.0;
 /// Share of ports or file descriptors in use from which on they are used up.
 const USED_UP: f64 = 0.98;
 
@@ -50,8 +52,10 @@ pub(super) fn judge(record: &RunRecord, windows: &[&Window], facts: &mut StepFac
             ));
         }
     }
+    let unread_ms = |share: f64| share * facts.connections_mean / facts.rate_per_s.max(1e-9) * 1e3;
     if let Some(unread) = unread(windows).or_else(|| reader.gauge(me, signal::UNREAD_SHARE))
         && unread > UNREAD_SHARE
+        && unread_ms(unread) >= UNREAD_MS_MIN
     {
         because.push(format!("{} of the answers already waited in the generator's sockets", phrase::percent(unread)));
     }

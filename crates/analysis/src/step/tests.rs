@@ -203,3 +203,9 @@ fn lateness_is_measured_against_what_it_could_explain() {
     assert!(only(Level::new(Confirm, 900, 300.0, 3000.0).late(60.0)).is_green());
     assert!(!only(Level::new(Confirm, 900, 300.0, 300.0).late(60.0)).is_green());
 }
+
+#[test]
+fn a_share_of_next_to_nothing_is_no_answer_left_unread() {
+    assert!(only(Level::new(Confirm, 1, 11_494.0, 0.087).unread(0.3)).is_green());
+    assert!(!only(Level::new(Confirm, 1_000, 40_000.0, 25.0).unread(0.3)).is_green());
+}
