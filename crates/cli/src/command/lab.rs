@@ -177,7 +177,8 @@ fn row(
 ) -> LabRow {
     let step = analysis::step::measure(&outcome.record, span).to_step();
     // Below the limit nothing stops the service: a row names a bottleneck only once throughput no longer grows.
-    let stopped = step.rate_per_s >= 0.9 * verdict.peak.rate_per_s || step.users >= verdict.capacity.users.max(1);
+    let knee = verdict.peak.users.min(verdict.capacity.users).max(1);
+    let stopped = step.rate_per_s >= 0.9 * verdict.peak.rate_per_s || step.users >= knee;
     let bottleneck = if stopped {
         analysis::diagnose::diagnose(&outcome.record, span, baseline).bottleneck.id
     } else {
