@@ -1,10 +1,13 @@
-//! Who starts iterations, and when: one file per executor. What can be said without a clock is a pure function there;
+//! Who starts iterations, and when: one file per executor; the two arrival rates share
+//! a third. What can be said without a clock is a pure function there;
 //! the rest drives the users of one worker, which holds every n-th user of each scenario.
 
+mod arrivals;
 mod constant_arrival_rate;
 mod constant_vus;
 mod externally_controlled;
 mod per_vu_iterations;
+mod ramping_arrival_rate;
 mod ramping_vus;
 mod shared_iterations;
 #[cfg(test)]
@@ -23,7 +26,7 @@ use tokio::sync::Notify;
 use crate::alarm::{Alarm, Leash, NEVER};
 use crate::crew::{Crew, Seat};
 use crate::user::Assignment;
-use constant_arrival_rate::Arrivals;
+use arrivals::{Arrivals, Offer};
 
 /// What all workers know of one scenario together.
 pub(crate) struct Shared {
@@ -161,8 +164,18 @@ pub(crate) async fn run(part: Rc<Part>) {
             ramping_vus::run(&part, &ramping_vus::Ramp::new(*start_vus, stages), *graceful_ramp_down).await;
         }
         Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => {
-            let plan = constant_arrival_rate::Rate { per_second: rate / time_unit.as_secs_f64(), duration: *duration };
-            constant_arrival_rate::run(&part, plan, *pre_allocated_vus, *max_vus, &leash).await;
+            let rate = constant_arrival_rate::Rate { per_second: rate / time_unit.as_secs_f64(), duration: *duration };
+            let (pre_allocated_vus, max_vus) = (*pre_allocated_vus, *max_vus);
+            let start = |index| rate.start(index);
+            arrivals::run(&part, Offer { start: &start, duration: *duration, pre_allocated_vus, max_vus }, &leash)
+                .await;
+        }
+        Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => {
+            let ramp = ramping_arrival_rate::Ramp::new(*start_rate, *time_unit, stages);
+            let duration = stages.iter().map(|stage| stage.duration).sum();
+            let (pre_allocated_vus, max_vus) = (*pre_allocated_vus, *max_vus);
+            let start = |index| ramp.start(index);
+            arrivals::run(&part, Offer { start: &start, duration, pre_allocated_vus, max_vus }, &leash).await;
         }
         Executor::ExternallyControlled { max_vus } => externally_controlled::run(&part, *max_vus).await,
     }
@@ -171,7 +184,8 @@ pub(crate) async fn run(part: Rc<Part>) {
 /// How many users of each scenario are made ready before the load begins.
 fn ready_users(executor: &Executor) -> u32 {
     match executor {
-        Executor::ConstantArrivalRate { pre_allocated_vus, .. } => *pre_allocated_vus,
+        Executor::ConstantArrivalRate { pre_allocated_vus, .. }
+        | Executor::RampingArrivalRate { pre_allocated_vus, .. } => *pre_allocated_vus,
         Executor::ExternallyControlled { .. } => 0,
         other => other.max_vus(),
     }

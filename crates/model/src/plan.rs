@@ -145,6 +145,19 @@ pub enum Executor {
         /// Users at most.
         max_vus: u32,
     },
+    /// Iterations begin at a rate that follows straight lines between stages, whatever the service does.
+    RampingArrivalRate {
+        /// Iterations per `time_unit` at the beginning.
+        start_rate: u32,
+        /// See `start_rate`, and the targets.
+        time_unit: Duration,
+        /// Targets in iterations per `time_unit`, one after the other.
+        stages: Vec<Stage>,
+        /// Users made ready before the start.
+        pre_allocated_vus: u32,
+        /// Users at most.
+        max_vus: u32,
+    },
     /// The number of users is set from outside while it runs: how `find` steers. Never ends by itself.
     ExternallyControlled {
         /// Users at most.
@@ -152,12 +165,12 @@ pub enum Executor {
     },
 }
 
-/// A straight line to `target` users.
+/// A straight line to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// How long it takes.
     pub duration: Duration,
-    /// Users at its end.
+    /// Users at its end, or iterations per time unit.
     pub target: u32,
 }
 
@@ -171,7 +184,9 @@ impl Executor {
             Self::RampingVus { start_vus, stages, .. } => {
                 stages.iter().map(|stage| stage.target).max().unwrap_or(0).max(*start_vus)
             }
-            Self::ConstantArrivalRate { max_vus, .. } | Self::ExternallyControlled { max_vus } => *max_vus,
+            Self::ConstantArrivalRate { max_vus, .. }
+            | Self::RampingArrivalRate { max_vus, .. }
+            | Self::ExternallyControlled { max_vus } => *max_vus,
         }
     }
 
@@ -182,7 +197,9 @@ impl Executor {
                 Some(*max_duration)
             }
             Self::ConstantVus { duration, .. } | Self::ConstantArrivalRate { duration, .. } => Some(*duration),
-            Self::RampingVus { stages, .. } => Some(stages.iter().map(|stage| stage.duration).sum()),
+            Self::RampingVus { stages, .. } | Self::RampingArrivalRate { stages, .. } => {
+                Some(stages.iter().map(|stage| stage.duration).sum())
+            }
             Self::ExternallyControlled { .. } => None,
         }
     }

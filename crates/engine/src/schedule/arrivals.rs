@@ -1,6 +1,6 @@
-//! `constant-arrival-rate`: iterations begin at a fixed rate whatever the service does. Worker w starts every n-th of
-//! them; if none of its users is free, a free one of another worker is asked, and only if there is none at all the
-//! iteration is dropped, loudly, and one more user is made.
+//! What the arrival-rate executors share: iterations begin when they are planned, whatever the service does. Worker w
+//! starts every n-th of them; if none of its users is free, a free one of another worker is asked, and only if there is
+//! none at all the iteration is dropped, loudly, and one more user is made.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,18 +20,12 @@ use crate::crew::Seat;
 const STARTS_IN_A_ROW: u32 = 32;
 
 /// What is to be offered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rate {
-    pub(super) per_second: f64,
-    pub(super) duration: Duration,
-}
-
-impl Rate {
+pub(super) struct Offer<'a> {
     /// When iteration `index` begins, counted from the beginning of the scenario; `None` behind its end.
-    fn start(self, index: u64) -> Option<Duration> {
-        let start = Duration::try_from_secs_f64(index as f64 / self.per_second).ok()?;
-        (start < self.duration).then_some(start)
-    }
+    pub(super) start: &'a dyn Fn(u64) -> Option<Duration>,
+    pub(super) duration: Duration,
+    pub(super) pre_allocated_vus: u32,
+    pub(super) max_vus: u32,
 }
 
 /// An iteration that another worker is asked to start, having promised a user for it.
@@ -143,8 +137,9 @@ impl Pool {
     }
 }
 
-pub(super) async fn run(part: &Rc<Part>, rate: Rate, pre_allocated_vus: u32, max_vus: u32, leash: &Rc<Leash>) {
-    let end = part.begin + rate.duration;
+pub(super) async fn run(part: &Rc<Part>, offer: Offer<'_>, leash: &Rc<Leash>) {
+    let Offer { start, duration, pre_allocated_vus, max_vus } = offer;
+    let end = part.begin + duration;
     let cut_at = end + part.scenario.graceful_stop;
     let pool = Rc::new(Pool { part: part.clone(), free: RefCell::default(), cut_at });
     let worker = part.share.worker;
@@ -161,8 +156,8 @@ pub(super) async fn run(part: &Rc<Part>, rate: Rate, pre_allocated_vus: u32, max
     let mut alarm = Alarm::new(part.crew.tally.clock);
     let mut in_a_row = 0;
     for index in (worker as u64..).step_by(part.share.workers) {
-        let Some(start) = rate.start(index) else { break };
-        let planned = part.begin + start;
+        let Some(begin) = start(index) else { break };
+        let planned = part.begin + begin;
         if part.now() < planned {
             alarm.rest_until(planned, leash, || false).await;
             in_a_row = 0;
@@ -206,14 +201,6 @@ async fn take_orders(pool: Rc<Pool>, mut inbox: UnboundedReceiver<Order>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn iterations_are_evenly_spaced_and_end_with_the_duration() {
-        let rate = Rate { per_second: 4.0, duration: Duration::from_secs(2) };
-        assert_eq!(rate.start(0), Some(Duration::ZERO));
-        assert_eq!(rate.start(7), Some(Duration::from_millis(1750)));
-        assert_eq!(rate.start(8), None);
-    }
 
     #[test]
     fn users_of_other_workers_help_out() {

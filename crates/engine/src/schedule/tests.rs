@@ -334,6 +334,17 @@ fn arrivals_without_a_free_user_are_dropped_and_users_are_added() {
 }
 
 #[test]
+fn arrivals_follow_a_ramp() {
+    let stages = vec![Stage { duration: SECOND * 2, target: 4 }, Stage { duration: SECOND, target: 4 }];
+    let (pre_allocated_vus, max_vus) = (2, 2);
+    let executor =
+        Executor::RampingArrivalRate { start_rate: 0, time_unit: SECOND, stages, pre_allocated_vus, max_vus };
+    let outcome = Simulation::of(executor).run(sleeps(Duration::from_millis(100)));
+    assert_eq!(outcome.starts_ms(), [1000, 1415, 1733, 2000, 2250, 2500, 2750, 3000]);
+    assert_eq!((outcome.iterations(), outcome.sum(|window| window.dropped)), (8, 0));
+}
+
+#[test]
 fn arrivals_end_with_a_stop() {
     let outcome = Simulation::of(arrivals(100.0, 5, 30)).steer(sleeps(SECOND / 4), async |control| {
         tokio::time::sleep(SECOND).await;

@@ -16,16 +16,17 @@ const SHORTEST: Duration = Duration::from_secs(1);
 type Build = fn(&mut Fields<'_>, &mut Notes) -> Option<Executor>;
 
 /// All executors that a script can name.
-const EXECUTORS: [(&str, Build); 5] = [
+const EXECUTORS: [(&str, Build); 6] = [
     ("shared-iterations", shared_iterations),
     ("per-vu-iterations", per_vu_iterations),
     ("constant-vus", constant_vus),
     ("ramping-vus", ramping_vus),
     ("constant-arrival-rate", constant_arrival_rate),
+    ("ramping-arrival-rate", ramping_arrival_rate),
 ];
 
 /// k6's others.
-const NOT_YET: [&str; 2] = ["ramping-arrival-rate", "externally-controlled"];
+const NOT_YET: [&str; 1] = ["externally-controlled"];
 
 /// Exports that are no iterations.
 const STAGES_OF_A_TEST: [&str; 3] = ["setup", "teardown", "handleSummary"];
@@ -137,11 +138,35 @@ pub(super) fn check_ramp(label: &str, ramp: &Executor, notes: &mut Notes) {
 
 fn constant_arrival_rate(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<Executor> {
     let rate = fields.required(notes, "rate", |fields, notes, key| at_least_one_of(fields, notes, key));
+    let time_unit = time_unit(fields, notes);
+    let duration = required_duration(fields, notes);
+    let (pre_allocated_vus, max_vus) = users_of_arrivals(fields, notes)?;
+    let (rate, duration) = (rate? as f64, duration?);
+    Some(Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus })
+}
+
+fn ramping_arrival_rate(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<Executor> {
+    let start_rate = fields.users(notes, "startRate").unwrap_or(0);
+    let time_unit = time_unit(fields, notes);
+    let stages = fields.required(notes, "stages", |fields, notes, key| fields.stages(notes, key));
+    let (pre_allocated_vus, max_vus) = users_of_arrivals(fields, notes)?;
+    let stages = stages?;
+    if stages.is_empty() {
+        notes.mistake(format!("{}: at least one stage is expected", fields.label("stages")));
+    }
+    Some(Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus })
+}
+
+fn time_unit(fields: &mut Fields<'_>, notes: &mut Notes) -> Duration {
     let time_unit = fields.duration(notes, "timeUnit").unwrap_or(SHORTEST);
     if time_unit.is_zero() {
         notes.mistake(format!("{}: more than 0 is expected", fields.label("timeUnit")));
     }
-    let duration = required_duration(fields, notes);
+    time_unit
+}
+
+/// Users ready before the start, and users at most.
+fn users_of_arrivals(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<(u32, u32)> {
     let pre_allocated_vus = fields.required(notes, "preAllocatedVUs", |fields, notes, key| fields.users(notes, key));
     let max_vus = fields.users(notes, "maxVUs").or(pre_allocated_vus);
     let (pre_allocated_vus, max_vus) = (pre_allocated_vus?, max_vus?);
@@ -149,13 +174,7 @@ fn constant_arrival_rate(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<E
         let label = fields.label("maxVUs");
         notes.mistake(format!("{label}: at least {} is expected, {max_vus} was given", pre_allocated_vus.max(1)));
     }
-    Some(Executor::ConstantArrivalRate {
-        rate: rate? as f64,
-        time_unit,
-        duration: duration?,
-        pre_allocated_vus,
-        max_vus,
-    })
+    Some((pre_allocated_vus, max_vus))
 }
 
 fn at_least_one_of(fields: &mut Fields<'_>, notes: &mut Notes, key: &'static str) -> Option<u64> {

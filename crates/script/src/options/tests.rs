@@ -116,6 +116,8 @@ fn scenarios_have_all_keys_of_k6() {
         "loop": { "executor": "constant-vus", "vus": 4, "duration": "2d4h" },
         "ramp": { "executor": "ramping-vus", "startVUs": 0, "stages": [{ "duration": "1s", "target": 1 }], "gracefulRampDown": "1s" },
         "open": { "executor": "constant-arrival-rate", "rate": 90, "timeUnit": "1m", "duration": "1m", "preAllocatedVUs": 5, "maxVUs": 6 },
+        "rise": { "executor": "ramping-arrival-rate", "startRate": 3, "timeUnit": "1m", "stages": [{ "duration": "1s", "target": 1 }],
+            "preAllocatedVUs": 5, "maxVUs": 6 },
         "open-too": { "executor": "constant-arrival-rate", "rate": 1, "duration": "1m", "preAllocatedVUs": 5 },
     } }));
     let own = &plan.scenarios[1];
@@ -130,11 +132,18 @@ fn scenarios_have_all_keys_of_k6() {
         Executor::SharedIterations { vus: 1, iterations: 1, max_duration: seconds(600) },
         Executor::PerVuIterations { vus: 2, iterations: 3, max_duration: seconds(3600) },
         Executor::ConstantVus { vus: 4, duration: seconds(52 * 3600) },
-        Executor::RampingVus { start_vus: 0, stages, graceful_ramp_down: seconds(1) },
+        Executor::RampingVus { start_vus: 0, stages: stages.clone(), graceful_ramp_down: seconds(1) },
         Executor::ConstantArrivalRate {
             rate: 90.0,
             time_unit: seconds(60),
             duration: seconds(60),
+            pre_allocated_vus: 5,
+            max_vus: 6,
+        },
+        Executor::RampingArrivalRate {
+            start_rate: 3,
+            time_unit: seconds(60),
+            stages: stages.clone(),
             pre_allocated_vus: 5,
             max_vus: 6,
         },
@@ -292,7 +301,8 @@ fn wrong_scenarios_are_named() {
         "bad name": { "executor": "constant-vus", "duration": "1s" },
         "none": {}, "text": "constant-vus", "number": { "executor": 1 },
         "unknown": { "executor": "constant-rate" },
-        "later": { "executor": "ramping-arrival-rate", "stages": [] },
+        "rise": { "executor": "ramping-arrival-rate", "stages": [], "preAllocatedVUs": 1 },
+        "few": { "executor": "ramping-arrival-rate", "stages": [{ "duration": "1s", "target": 1 }] },
         "outside": { "executor": "externally-controlled" },
         "keys": { "executor": "constant-vus", "duration": "1s", "iterations": 3, "maxDuration": "1s" },
         "short": { "executor": "constant-vus", "vus": 0, "duration": "0.5s", "exec": "sell", "startTime": "-1s" },
@@ -310,8 +320,9 @@ fn wrong_scenarios_are_named() {
     scenario `none`, `executor` is missing
     scenario `text`: an object is expected, `"constant-vus"` was given
     scenario `number`, `executor`: text is expected, `1` was given
-    scenario `unknown`: there is no executor `constant-rate`, use one of shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate
-    scenario `later`: executor `ramping-arrival-rate` is not supported yet
+    scenario `unknown`: there is no executor `constant-rate`, use one of shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate, ramping-arrival-rate
+    scenario `rise`, `stages`: at least one stage is expected
+    scenario `few`, `preAllocatedVUs` is missing
     scenario `outside`: executor `externally-controlled` is not supported yet
     scenario `keys`: executor `constant-vus` has no key `iterations`
     scenario `keys`: executor `constant-vus` has no key `maxDuration`
@@ -421,7 +432,7 @@ fn precedence() {
             assert_eq!(result.is_ok(), allowed, "{weak} and {other} in the script");
         }
     }
-    let later = json!({ "scenarios": { "a": { "executor": "ramping-arrival-rate" } } });
+    let later = json!({ "scenarios": { "a": { "executor": "externally-controlled" } } });
     assert!(plan_of(&later, &level("duration")).is_ok(), "what is replaced is not judged");
     let vus = Overrides { vus: Some(4), ..Overrides::default() };
     let (plan, _) = plan_of(&json!({ "vus": 2, "duration": "5s" }), &vus.clone().merge(Overrides::default())).unwrap();
