@@ -3,6 +3,7 @@
 
 mod core;
 mod data;
+mod encoding;
 mod execution;
 mod http;
 mod metrics;
@@ -25,11 +26,11 @@ struct Builtin {
 }
 
 /// All modules there are.
-const MODULES: &[&Builtin] = &[&core::MODULE, &http::MODULE, &metrics::MODULE, &execution::MODULE, &data::MODULE];
+const MODULES: &[&Builtin] =
+    &[&core::MODULE, &http::MODULE, &metrics::MODULE, &execution::MODULE, &data::MODULE, &encoding::MODULE];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
 const MISSING: &[(&str, &str)] = &[
-    ("k6/encoding", ""),
     ("k6/crypto", ""),
     ("k6/crypto/x509", ""),
     ("k6/html", ""),

@@ -157,3 +157,33 @@ fn sleeping_takes_seconds() {
     let sleeps = stage.run().sleeps;
     assert_eq!(sleeps, [1500, 0, 2000, 0, 0, 0, 0, 0, 0, 1000, 1000].map(Duration::from_millis));
 }
+
+#[test]
+fn base64_in_four_variants() {
+    let text = "
+        import { b64encode, b64decode } from 'k6/encoding';
+        export default function () {
+            const bytes = new Uint8Array([251, 255, 254, 0]);
+            for (const variant of [undefined, 'std', 'rawstd', 'url', 'rawurl', 'else']) {
+                const packed = b64encode(bytes.buffer, variant);
+                const back = new Uint8Array(b64decode(packed, variant));
+                console.log(variant, packed, back.join());
+            }
+            console.log(b64encode('h\u{e9}llo'), b64decode('aMOpbGxv', 'std', 's'), b64decode('aMOp\\nbGxv\\r\\n', 'std', 's'));
+            for (const wrong of [() => b64encode(5), () => b64decode('a'), () => b64decode('+/+/', 'url')]) {
+                try { wrong(); } catch (e) { console.log(e.message); }
+            }
+        }";
+    insta::assert_snapshot!(stage(text).log_of_run().join("\n"), @"
+    undefined +//+AA== 251,255,254,0
+    std +//+AA== 251,255,254,0
+    rawstd +//+AA 251,255,254,0
+    url -__-AA== 251,255,254,0
+    rawurl -__-AA 251,255,254,0
+    else +//+AA== 251,255,254,0
+    aMOpbGxv héllo héllo
+    b64encode() takes a text, an ArrayBuffer or a Uint8Array
+    b64decode(): Invalid input length: 1
+    b64decode(): Invalid symbol 43, offset 0.
+    ");
+}
