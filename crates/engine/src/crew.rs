@@ -341,6 +341,13 @@ impl Seat {
                 }
                 Answer::Slept
             }
+            Ask::Grpc(ask) => {
+                let answer = client.grpc(*ask, alarm, leash).await?;
+                if !alarm.take_waited() {
+                    alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
+                }
+                Answer::Grpc(Box::new(answer))
+            }
             Ask::Yield => {
                 alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
                 Answer::Slept

@@ -7,6 +7,7 @@ mod cookies;
 mod dns;
 mod failure;
 mod gate;
+mod grpc;
 mod names;
 mod outgoing;
 mod redirects;
@@ -87,6 +88,7 @@ pub(crate) struct Client {
     idle: RefCell<Vec<Connection>>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
+    channels: grpc::Channels,
 }
 
 /// What came of a hop.
@@ -100,7 +102,7 @@ struct Incoming {
 impl Client {
     pub(crate) fn new(net: Rc<Net>) -> Self {
         let (idle, jar) = (RefCell::new(Vec::new()), RefCell::new(Jar::default()));
-        Self { net, idle, jar, traffic: Rc::default() }
+        Self { net, idle, jar, traffic: Rc::default(), channels: grpc::Channels::default() }
     }
 
     /// An iteration begins.

@@ -67,6 +67,8 @@ pub enum Ask {
     Batch(Vec<Request>),
     /// Wait, then answer with [`Answer::Slept`].
     Sleep(Duration),
+    /// Do this over gRPC and answer with [`Answer::Grpc`].
+    Grpc(Box<GrpcAsk>),
     /// Let others run, then answer with [`Answer::Slept`]: a script that computes for long.
     Yield,
     /// The iteration is over.
@@ -97,6 +99,8 @@ pub enum Answer {
     Response(Box<Response>),
     /// The responses to [`Ask::Batch`], in its order.
     Responses(Vec<Response>),
+    /// What came of [`Ask::Grpc`].
+    Grpc(Box<GrpcAnswer>),
     /// The wait is over.
     Slept,
     /// Stop now: the user runs no more code of the script and answers [`Ask::Done`] with [`Ending::Interrupted`].
@@ -203,6 +207,118 @@ pub struct Response {
     pub tls_version: Option<&'static str>,
     /// Why it failed, in k6's words.
     pub error: Option<Failure>,
+}
+
+/// Something to do over gRPC.
+#[derive(Clone, Debug)]
+pub enum GrpcAsk {
+    /// Open a channel; answered with [`GrpcAnswer::Opened`] or [`GrpcAnswer::NotOpened`].
+    Connect(GrpcConnect),
+    /// Make a call on a channel; answered with [`GrpcAnswer::Reply`].
+    Call(GrpcCall),
+    /// Close a channel; answered with [`GrpcAnswer::Closed`].
+    Close(ChannelId),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub enum GrpcAnswer {
+    /// The channel is there.
+    Opened(ChannelId),
+    /// It is not, and why.
+    NotOpened(Failure),
+    /// What came of a call.
+    Reply(GrpcReply),
+    /// The channel is closed.
+    Closed,
+}
+
+/// A gRPC channel of one user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChannelId(pub u64);
+
+/// Where a channel leads.
+#[derive(Clone, Debug)]
+pub struct GrpcConnect {
+    /// `host:port`.
+    pub address: String,
+    /// TLS, and with what; `None` is plain text.
+    pub tls: Option<GrpcTls>,
+    /// Value of `:authority` if it is not the address.
+    pub authority: Option<String>,
+    /// How long connecting may take.
+    pub timeout: Duration,
+    /// Most bytes of a message that comes.
+    pub receive_bytes_max: usize,
+    /// Most bytes of a message that goes.
+    pub send_bytes_max: usize,
+}
+
+/// What a channel's TLS has beside the settings of the run, as PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GrpcTls {
+    /// Certificate and key of the client.
+    pub identity: Option<(String, String)>,
+    /// Authorities instead of the machine's.
+    pub authorities: Vec<String>,
+}
+
+/// Names and values; a name may come more than once. Values of names that end in `-bin` are bytes.
+pub type Metadata = Vec<(String, Bytes)>;
+
+/// A call over gRPC.
+#[derive(Clone, Debug)]
+pub struct GrpcCall {
+    /// On which channel.
+    pub channel: ChannelId,
+    /// `/package.Service/Method`.
+    pub path: String,
+    /// Metadata to send.
+    pub metadata: Metadata,
+    /// Messages to send, one after the other.
+    pub messages: Vec<Bytes>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Tags of its `grpc_req_duration`; `None` is a call that nobody measures.
+    pub tags: Option<TagSet>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct GrpcReply {
+    /// How it ended.
+    pub status: GrpcStatus,
+    /// Messages that came.
+    pub messages: Vec<Bytes>,
+    /// Headers that came.
+    pub headers: Metadata,
+    /// Trailers that came.
+    pub trailers: Metadata,
+}
+
+impl GrpcReply {
+    /// A call that did not come to an answer.
+    pub fn failed(status: GrpcStatus) -> Self {
+        Self { status, messages: Vec::new(), headers: Metadata::new(), trailers: Metadata::new() }
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrpcStatus {
+    /// gRPC's code; 0 is success.
+    pub code: u32,
+    /// What the server said, or why there is no answer.
+    pub text: String,
+    /// A `google.rpc.Status` message with details, if the server sent one.
+    pub details: Option<Bytes>,
+}
+
+impl GrpcStatus {
+    /// A status without details.
+    pub fn new(code: u32, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), details: None }
+    }
 }
 
 /// Phases of a request in k6's words, in milliseconds.

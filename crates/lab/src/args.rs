@@ -26,6 +26,8 @@ pub enum Command {
     Relay(RelayArgs),
     /// Serve one planted bottleneck, or list them
     Bench(BenchArgs),
+    /// Serve gRPC: every shape of call and every kind of field, with reflection and health
+    Grpc(GrpcArgs),
     /// Clean up after the process whose pipe is our standard input
     #[command(hide = true)]
     Janitor,
@@ -132,6 +134,17 @@ pub struct BenchArgs {
     /// Flags of `laptop` that come on top, to try a lever: bench pool --pool 20
     #[arg(value_name = "FLAGS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub flags: Vec<String>,
+}
+
+/// Flags of `grpc`.
+#[derive(Debug, Clone, Args)]
+pub struct GrpcArgs {
+    /// Port to listen on, on the loopback address; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+    /// End when the process that started us ends
+    #[arg(long)]
+    pub with_parent: bool,
 }
 
 #[cfg(test)]

@@ -82,6 +82,10 @@ builtin! {
     HTTP_REQ_WAITING = 15, "http_req_waiting", Trend, Time;
     HTTP_REQ_RECEIVING = 16, "http_req_receiving", Trend, Time;
     HTTP_REQ_FAILED = 17, "http_req_failed", Rate, Default;
+    GRPC_REQ_DURATION = 18, "grpc_req_duration", Trend, Time;
+    GRPC_STREAMS = 19, "grpc_streams", Counter, Default;
+    GRPC_STREAMS_MSGS_RECEIVED = 20, "grpc_streams_msgs_received", Counter, Default;
+    GRPC_STREAMS_MSGS_SENT = 21, "grpc_streams_msgs_sent", Counter, Default;
 }
 
 /// The built-in metrics as the start of a plan's list.
@@ -98,6 +102,6 @@ mod tests {
         let metrics = builtin_metrics();
         assert_eq!(metrics[MetricId::HTTP_REQ_FAILED.0 as usize].name, "http_req_failed");
         assert_eq!(metrics[MetricId::CHECKS.0 as usize].kind, MetricType::Rate);
-        assert_eq!(metrics.len(), 18);
+        assert_eq!(metrics.len(), 22);
     }
 }

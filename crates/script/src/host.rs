@@ -13,6 +13,7 @@ use engine::user::{Assignment, Ending, ExpectedStatuses};
 use model::metric::Metric;
 use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
+use crate::k6::{Protos, ProtosKey};
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
 use crate::thrown::Thrown;
@@ -38,6 +39,8 @@ pub(crate) struct World {
     pub(crate) files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
     /// Elements of each SharedArray, as JSON.
     pub(crate) arrays: Mutex<HashMap<String, Arc<[String]>>>,
+    /// What gRPC clients have compiled.
+    pub(crate) protos: Mutex<HashMap<ProtosKey, Protos>>,
 }
 
 /// The JSON of what `setup()` returned; `None` inside if it returned nothing.

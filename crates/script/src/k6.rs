@@ -5,6 +5,7 @@ mod core;
 mod data;
 mod encoding;
 mod execution;
+mod grpc;
 mod http;
 mod metrics;
 
@@ -15,6 +16,8 @@ use rquickjs::{Ctx, Object, Result};
 use crate::host::Host;
 use crate::link::BuiltinCheck;
 
+pub(crate) use grpc::GrpcClient;
+pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use http::HttpResponse;
 
 /// A module.
@@ -26,8 +29,15 @@ struct Builtin {
 }
 
 /// All modules there are.
-const MODULES: &[&Builtin] =
-    &[&core::MODULE, &http::MODULE, &metrics::MODULE, &execution::MODULE, &data::MODULE, &encoding::MODULE];
+const MODULES: &[&Builtin] = &[
+    &core::MODULE,
+    &http::MODULE,
+    &metrics::MODULE,
+    &execution::MODULE,
+    &data::MODULE,
+    &encoding::MODULE,
+    &grpc::MODULE,
+];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
 const MISSING: &[(&str, &str)] = &[
@@ -37,7 +47,6 @@ const MISSING: &[(&str, &str)] = &[
     ("k6/ws", ""),
     ("k6/websockets", ""),
     ("k6/experimental/websockets", ""),
-    ("k6/net/grpc", ""),
     ("k6/timers", "use sleep() of k6"),
     ("k6/secrets", "use __ENV"),
     ("k6/browser", "only protocol-level scripts run here"),

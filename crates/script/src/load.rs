@@ -115,6 +115,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         clock: settings.clock,
         files: Default::default(),
         arrays: Default::default(),
+        protos: Default::default(),
     });
     let target = entry.display().to_string();
     let meter = Meter::new(Arc::new(trial_plan(&target)));

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, ProtocolVersion, RootCertStore, SignatureScheme};
+
+use super::failure;
+use crate::user::{Failure, GrpcTls};
 
 /// The settings of all TLS connections of one worker. Sessions are not resumed: each user is a new client.
 pub(crate) fn config(skip_verify: bool) -> Arc<ClientConfig> {
@@ -25,6 +29,47 @@ pub(crate) fn config(skip_verify: bool) -> Arc<ClientConfig> {
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.resumption = Resumption::disabled();
     Arc::new(config)
+}
+
+/// The settings of one gRPC channel.
+///
+/// # Errors
+/// If what the script gave is no PEM, or does not fit together.
+pub(crate) fn grpc_config(wanted: &GrpcTls, skip_verify: bool) -> Result<Arc<ClientConfig>, Failure> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("ring offers the default versions");
+    let wrong = |what: &str, error: &dyn std::fmt::Display| failure::other(format!("tls: {what}: {error}"));
+    let builder = if skip_verify {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(TakesAll(provider)))
+    } else {
+        let mut roots = RootCertStore::empty();
+        for (index, authority) in wanted.authorities.iter().enumerate() {
+            let certificates: Vec<_> = CertificateDer::pem_slice_iter(authority.as_bytes()).flatten().collect();
+            if roots.add_parsable_certificates(certificates).0 == 0 {
+                return Err(failure::other(format!("failed to append ca certificate [{index}] from PEM")));
+            }
+        }
+        if wanted.authorities.is_empty() {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+        builder.with_root_certificates(roots)
+    };
+    let mut config = match &wanted.identity {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate.as_bytes()).collect();
+            let chain = chain.map_err(|error| wrong("the client's certificate is no PEM", &error))?;
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
+            let key = key.map_err(|error| wrong("the client's key is no PEM", &error))?;
+            let config = builder.with_client_auth_cert(chain, key);
+            config.map_err(|error| wrong("the client's certificate and key cannot be used", &error))?
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
 }
 
 /// A version in k6's words.
