@@ -13,6 +13,7 @@ mod collector;
 mod conductor;
 mod crew;
 mod net;
+mod ongoing;
 mod schedule;
 mod tally;
 mod worker;

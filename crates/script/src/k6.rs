@@ -7,6 +7,7 @@ mod encoding;
 mod execution;
 mod http;
 mod metrics;
+mod timers;
 
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use crate::host::Host;
 use crate::link::BuiltinCheck;
 
 pub(crate) use http::HttpResponse;
+pub(crate) use timers::make as timers;
 
 /// A module.
 struct Builtin {
@@ -26,8 +28,15 @@ struct Builtin {
 }
 
 /// All modules there are.
-const MODULES: &[&Builtin] =
-    &[&core::MODULE, &http::MODULE, &metrics::MODULE, &execution::MODULE, &data::MODULE, &encoding::MODULE];
+const MODULES: &[&Builtin] = &[
+    &core::MODULE,
+    &http::MODULE,
+    &metrics::MODULE,
+    &execution::MODULE,
+    &data::MODULE,
+    &encoding::MODULE,
+    &timers::MODULE,
+];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
 const MISSING: &[(&str, &str)] = &[
@@ -38,7 +47,6 @@ const MISSING: &[(&str, &str)] = &[
     ("k6/websockets", ""),
     ("k6/experimental/websockets", ""),
     ("k6/net/grpc", ""),
-    ("k6/timers", "use sleep() of k6"),
     ("k6/secrets", "use __ENV"),
     ("k6/browser", "only protocol-level scripts run here"),
     ("k6/experimental/fs", "use open()"),
