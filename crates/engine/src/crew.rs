@@ -10,6 +10,7 @@ use model::unit::Moment;
 use crate::alarm::{Alarm, Elapsed, Leash, NEVER};
 use crate::meter::TagSet;
 use crate::net::{Client, Gate, Net};
+use crate::ongoing::Ongoing;
 use crate::run::EndReason;
 use crate::tally::Tally;
 use crate::user::{Answer, Ask, Assignment, Ending, Nursery, User, UserError};
@@ -19,12 +20,14 @@ use crate::worker::Report;
 const CANCELS_MAX: usize = 16;
 
 /// From which length of sleep on the buffers of idle connections are given back: users that think are many.
-const LONG_SLEEP: Duration = Duration::from_millis(50);
+pub(crate) const LONG_SLEEP: Duration = Duration::from_millis(50);
 
 /// A user with all that it needs.
 pub(crate) struct Seat {
     user: Box<dyn User>,
-    client: Client,
+    client: Rc<Client>,
+    /// What the user has begun and not waited for; made when it is needed, gone with the iteration.
+    ongoing: Option<Box<Ongoing>>,
     alarm: Alarm,
     tally: Rc<Tally>,
     /// Ties it to its scenario.
@@ -98,8 +101,8 @@ impl Crew {
     fn seat(&self, user: Box<dyn User>) -> Seat {
         let leash = Rc::new(Leash::default());
         self.enlist(&leash);
-        let (client, alarm) = (Client::new(self.net.clone()), Alarm::new(self.tally.clock));
-        Seat { user, client, alarm, tally: self.tally.clone(), leash }
+        let (client, alarm) = (Rc::new(Client::new(self.net.clone())), Alarm::new(self.tally.clock));
+        Seat { user, client, ongoing: None, alarm, tally: self.tally.clone(), leash }
     }
 
     /// Lets stops reach this leash too.
@@ -286,7 +289,13 @@ impl Seat {
 
     async fn run(&mut self, assignment: &Rc<Assignment>, number: u64) -> Ending {
         self.client.begin_iteration();
-        let mut answer = Answer::Begin(assignment.clone(), number);
+        let ending = self.converse(Answer::Begin(assignment.clone(), number)).await;
+        self.ongoing = None;
+        ending
+    }
+
+    /// Answers what the user asks for until its iteration is over.
+    async fn converse(&mut self, mut answer: Answer) -> Ending {
         let mut cancels = 0;
         let mut waited = false;
         loop {
@@ -306,7 +315,7 @@ impl Seat {
                 answer = Answer::Cancel;
                 continue;
             }
-            waited = true;
+            waited |= !matches!(ask, Ask::Start(..) | Ask::Tell(..));
             answer = self.grant(ask).await.unwrap_or(Answer::Cancel);
             self.leash.goes_on();
             cancels = usize::from(matches!(answer, Answer::Cancel));
@@ -315,7 +324,8 @@ impl Seat {
 
     /// Does what the user asks for; `None` if the scenario cuts it off.
     async fn grant(&mut self, ask: Ask) -> Option<Answer> {
-        let Self { client, alarm, leash, tally, .. } = self;
+        let Self { client, ongoing, alarm, leash, tally, .. } = self;
+        let begun = || Ongoing::new(client.clone(), tally.clone());
         Some(match ask {
             Ask::Http(request) => {
                 let response = client.request(request, alarm, leash).await?;
@@ -351,6 +361,18 @@ impl Seat {
             Ask::Yield => {
                 alarm.wait(tokio::task::yield_now(), NEVER, leash).await.ok()?;
                 Answer::Slept
+            }
+            Ask::Start(ticket, work) => {
+                ongoing.get_or_insert_with(begun).begin(ticket, work);
+                Answer::Noted
+            }
+            Ask::Tell(ticket, word) => {
+                ongoing.get_or_insert_with(begun).tell(ticket, word);
+                Answer::Noted
+            }
+            Ask::Next => {
+                let (ticket, event) = ongoing.get_or_insert_with(begun).next(alarm, leash).await?;
+                Answer::Event(ticket, event)
             }
             Ask::Done(_) => unreachable!("an iteration that is over asks for nothing"),
         })

@@ -209,11 +209,6 @@ impl Outbound {
         // Whoever reads hears of a call that broke.
         let _ = self.stream.send_data(Bytes::new(), true);
     }
-
-    /// The call is not wanted any more.
-    pub(crate) fn cancel(&mut self) {
-        self.stream.send_reset(h2::Reason::CANCEL);
-    }
 }
 
 impl Inbound {
@@ -245,7 +240,7 @@ impl Inbound {
                         None => {
                             let trailers = body.trailers().await;
                             match trailers {
-                                Ok(trailers) => self.trailers(trailers.unwrap_or_default()),
+                                Ok(trailers) => self.trailers(&trailers.unwrap_or_default()),
                                 Err(error) => self.ends(status::of(&error), Metadata::new()),
                             }
                         }
@@ -262,7 +257,7 @@ impl Inbound {
         }
         // An answer without messages may have its status in the only head that there is.
         if head.headers.contains_key("grpc-status") {
-            return self.trailers(head.headers);
+            return self.trailers(&head.headers);
         }
         let encoding = head.headers.get("grpc-encoding").and_then(|value| value.to_str().ok()).unwrap_or_default();
         self.frames.encoding(encoding);
@@ -270,13 +265,13 @@ impl Inbound {
         self.state = Reading::Body(Box::new(body));
     }
 
-    fn trailers(&mut self, trailers: HeaderMap) {
+    fn trailers(&mut self, trailers: &HeaderMap) {
         let status = if self.frames.is_empty() {
-            status::of_trailers(&trailers)
+            status::of_trailers(trailers)
         } else {
             GrpcStatus::new(code::INTERNAL, "the server ended the call in the middle of a message")
         };
-        self.ends(status, status::metadata(&trailers));
+        self.ends(status, status::metadata(trailers));
     }
 
     fn ends(&mut self, status: GrpcStatus, trailers: Metadata) {

@@ -14,6 +14,7 @@ mod conductor;
 mod crew;
 mod grpc;
 mod net;
+mod ongoing;
 mod schedule;
 mod tally;
 mod worker;

@@ -65,7 +65,9 @@ impl User for UrlUser {
             }
             Answer::Response(_) if !self.think.is_zero() => Ask::Sleep(self.think),
             Answer::Response(_) | Answer::Slept => Ask::Done(Ending::Completed),
-            Answer::Cancel | Answer::Responses(_) | Answer::Grpc(_) => Ask::Done(Ending::Interrupted),
+            Answer::Cancel | Answer::Responses(_) | Answer::Grpc(_) | Answer::Noted | Answer::Event(..) => {
+                Ask::Done(Ending::Interrupted)
+            }
         }
     }
 }

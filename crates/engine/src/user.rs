@@ -2,6 +2,8 @@
 //! goes on with the answer. It never opens a socket, waits or reads a clock, so any language can implement it: the
 //! JavaScript user lives in `script`, a plain Rust one drives URL mode and the engine's own tests.
 
+mod work;
+
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 use crate::meter::{Meter, TagSet};
+
+pub use work::{Event, Ticket, Word, Work};
 
 /// Makes users. Shared by all workers.
 pub trait UserFactory: Send + Sync + 'static {
@@ -71,6 +75,12 @@ pub enum Ask {
     Grpc(Box<GrpcAsk>),
     /// Let others run, then answer with [`Answer::Slept`]: a script that computes for long.
     Yield,
+    /// Begin this and answer at once with [`Answer::Noted`]; what happens to it is told to [`Ask::Next`].
+    Start(Ticket, Work),
+    /// Say this to something that goes on, and answer at once with [`Answer::Noted`].
+    Tell(Ticket, Word),
+    /// Wait until something happens to what was begun, and answer with [`Answer::Event`]: in the order of events.
+    Next,
     /// The iteration is over.
     Done(Ending),
 }
@@ -103,6 +113,10 @@ pub enum Answer {
     Grpc(Box<GrpcAnswer>),
     /// The wait is over.
     Slept,
+    /// It was begun, or told.
+    Noted,
+    /// What happened, and to what.
+    Event(Ticket, Event),
     /// Stop now: the user runs no more code of the script and answers [`Ask::Done`] with [`Ending::Interrupted`].
     Cancel,
 }
@@ -281,6 +295,21 @@ pub struct GrpcCall {
     pub timeout: Duration,
     /// Tags of its `grpc_req_duration`; `None` is a call that nobody measures.
     pub tags: Option<TagSet>,
+}
+
+/// A stream over gRPC.
+#[derive(Clone, Debug)]
+pub struct GrpcStream {
+    /// On which channel.
+    pub channel: ChannelId,
+    /// `/package.Service/Method`.
+    pub path: String,
+    /// Metadata to send.
+    pub metadata: Metadata,
+    /// How long it may take; `None` is for ever.
+    pub timeout: Option<Duration>,
+    /// Tags of its samples.
+    pub tags: TagSet,
 }
 
 /// What came of a call.

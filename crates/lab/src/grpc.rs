@@ -16,7 +16,12 @@ use crate::args::GrpcArgs;
 use crate::stop::{Ending, StopSignals};
 use crate::{laptop, os, out, serve};
 
-#[expect(unreachable_pub, reason = "generated from the protocol")]
+#[expect(
+    unreachable_pub,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from the protocol"
+)]
 mod generated {
     tonic::include_proto!("plimsoll.lab.v1");
 }
@@ -34,6 +39,8 @@ const BACKLOG: i32 = 1024;
 pub struct GrpcReady {
     /// Always true.
     pub ready: bool,
+    /// Where it answers.
+    pub url: String,
     /// Where it listens.
     pub listen: SocketAddr,
     /// The process to signal.
@@ -68,7 +75,7 @@ pub fn run(arguments: &GrpcArgs) -> anyhow::Result<Ending> {
             .add_service(reflection)
             .add_service(older)
             .serve_with_incoming(TcpListenerStream::new(listener));
-        out::json(&GrpcReady { ready: true, listen, pid: std::process::id() })?;
+        out::json(&GrpcReady { ready: true, url: format!("http://{listen}"), listen, pid: std::process::id() })?;
         tokio::select! {
             _ = signals.next() => Ok(Ending::Graceful),
             outcome = server => {

@@ -10,6 +10,7 @@ use model::record::Level;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Value};
 
+use crate::event_loop;
 use crate::host::{Host, Seat};
 use crate::native;
 use crate::thrown::Thrown;
@@ -158,18 +159,31 @@ impl Life {
         Ok(())
     }
 
-    /// Runs promise jobs until there are none, and gives what `value` came to. A promise that nothing settles any more
-    /// ends the iteration.
+    /// Runs promise jobs and events until nothing is pending, and gives what `value` came to. As in k6, a rejection that
+    /// nobody handles ends the iteration at once, and a promise that nothing settles any more ends it well.
     fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Result<Value<'js>> {
-        let is_over = || native::is_cancelled() || self.seat.ending.borrow().is_some();
-        while !is_over() && ctx.execute_pending_job() {}
-        let Some(promise) = value.as_promise().filter(|_| !is_over()) else { return Ok(value) };
-        // Whoever awaits it is us, so its rejection is not unhandled.
-        let is_it = |known: &Persistent<Value<'static>>| known.clone().restore(ctx).is_ok_and(|known| known == value);
-        self.seat.rejections.borrow_mut().retain(|(known, _)| !is_it(known));
-        match promise.state() {
-            PromiseState::Pending => Ok(Value::new_undefined(ctx.clone())),
-            PromiseState::Resolved | PromiseState::Rejected => result_of(promise),
+        let seat = &self.seat;
+        loop {
+            event_loop::run_jobs(ctx, seat);
+            if seat.is_over() {
+                return Ok(value);
+            }
+            let state = value.as_promise().map(Promise::state);
+            if let (Some(PromiseState::Rejected), Some(promise)) = (state, value.as_promise()) {
+                // Whoever awaits it is us, so its rejection is not unhandled.
+                let is_it =
+                    |known: &Persistent<Value<'static>>| known.clone().restore(ctx).is_ok_and(|known| known == value);
+                seat.rejections.borrow_mut().retain(|(known, _)| !is_it(known));
+                return result_of(promise);
+            }
+            if seat.events.is_idle() || !seat.rejections.borrow().is_empty() {
+                return match (state, value.as_promise()) {
+                    (Some(PromiseState::Resolved), Some(promise)) => result_of(promise),
+                    (Some(_), _) => Ok(Value::new_undefined(ctx.clone())),
+                    (None, _) => Ok(value),
+                };
+            }
+            event_loop::turn(ctx, seat)?;
         }
     }
 }

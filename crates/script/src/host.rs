@@ -13,6 +13,7 @@ use engine::user::{Assignment, Ending, ExpectedStatuses};
 use model::metric::Metric;
 use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
+use crate::event_loop::EventLoop;
 use crate::k6::{Protos, ProtosKey};
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
@@ -95,6 +96,8 @@ pub(crate) struct Seat {
     pub(crate) ending: RefCell<Option<Ending>>,
     /// Rejected promises that nobody has handled yet, and why they were rejected.
     pub(crate) rejections: RefCell<Vec<(Persistent<Value<'static>>, String)>>,
+    /// What it has begun and not waited for.
+    pub(crate) events: EventLoop,
 }
 
 impl Host {
@@ -205,7 +208,13 @@ impl Seat {
             expected: RefCell::new(Some(ExpectedStatuses::default())),
             ending: RefCell::new(None),
             rejections: RefCell::default(),
+            events: EventLoop::default(),
         })
+    }
+
+    /// Whether the iteration is ended from outside of the script, or by a decision that nothing can change.
+    pub(crate) fn is_over(&self) -> bool {
+        native::is_cancelled() || self.ending.borrow().is_some()
     }
 
     /// Ends the run for what k6 has and we do not have, since every other iteration would fail alike: no `catch` of

@@ -8,6 +8,7 @@ mod execution;
 mod grpc;
 mod http;
 mod metrics;
+mod timers;
 
 use std::rc::Rc;
 
@@ -16,9 +17,10 @@ use rquickjs::{Ctx, Object, Result};
 use crate::host::Host;
 use crate::link::BuiltinCheck;
 
-pub(crate) use grpc::GrpcClient;
 pub(crate) use grpc::protos::{Protos, ProtosKey};
+pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
 pub(crate) use http::HttpResponse;
+pub(crate) use timers::make as timers;
 
 /// A module.
 struct Builtin {
@@ -37,6 +39,7 @@ const MODULES: &[&Builtin] = &[
     &data::MODULE,
     &encoding::MODULE,
     &grpc::MODULE,
+    &timers::MODULE,
 ];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
@@ -47,7 +50,6 @@ const MISSING: &[(&str, &str)] = &[
     ("k6/ws", ""),
     ("k6/websockets", ""),
     ("k6/experimental/websockets", ""),
-    ("k6/timers", "use sleep() of k6"),
     ("k6/secrets", "use __ENV"),
     ("k6/browser", "only protocol-level scripts run here"),
     ("k6/experimental/fs", "use open()"),

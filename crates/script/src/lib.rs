@@ -8,6 +8,7 @@
 pub mod link;
 pub mod options;
 
+mod event_loop;
 mod execution;
 mod host;
 mod k6;

@@ -28,4 +28,5 @@ macro_rules! holds_no_javascript {
     };
 }
 holds_no_javascript!(crate::k6::GrpcClient);
+holds_no_javascript!(crate::k6::GrpcStreamHandle);
 holds_no_javascript!(crate::k6::HttpResponse);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rquickjs::context::EvalOptions;
 use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Value};
 
+use crate::event_loop;
 use crate::host::{Host, Phase, Seat};
 use crate::k6;
 use crate::link::{Import, Module};
@@ -75,12 +76,13 @@ impl Realm {
                 let start = || -> rquickjs::Result<_> {
                     ctx.globals().set("__VU", seat.vu)?;
                     let exports: Object<'_> = self.starter.clone().restore(ctx)?.call(())?;
-                    while ctx.execute_pending_job() {}
+                    event_loop::run_early(ctx, seat)?;
                     Ok(Persistent::save(ctx, exports))
                 };
                 start().map_err(|error| Thrown::catch(ctx, &error))
             })
         });
+        seat.events.clear();
         let rejection = seat.rejections.take().into_iter().next();
         if let Some(engine::user::Ending::Aborted(text)) = seat.ending.take() {
             return Err(RealmError::Aborted(text));

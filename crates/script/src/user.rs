@@ -122,6 +122,7 @@ impl User for ScriptUser {
             Step::Asks(ask) => ask,
             Step::Ends(ending) => {
                 self.fiber = None;
+                self.seat.events.clear();
                 // A script that was stopped in the middle may have left promises that nobody waits for.
                 if !matches!(ending, Ending::Completed) {
                     self.lane.drop_jobs();

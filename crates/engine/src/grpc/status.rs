@@ -8,7 +8,6 @@ use crate::user::{GrpcStatus, Metadata};
 
 /// The codes that are used here (<https://grpc.io/docs/guides/status-codes/>).
 pub(crate) mod code {
-    pub(crate) const OK: u32 = 0;
     pub(crate) const CANCELLED: u32 = 1;
     pub(crate) const UNKNOWN: u32 = 2;
     pub(crate) const DEADLINE_EXCEEDED: u32 = 4;

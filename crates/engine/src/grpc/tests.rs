@@ -1,3 +1,5 @@
+//! Calls over a pipe in memory, against a server that says what a test wants.
+
 use std::future::Future;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -123,7 +125,7 @@ fn a_call_that_ends_in_the_middle_of_a_message_or_without_a_status_says_so() {
                 let channel = Channel::open(io, settings(100)).await.unwrap();
                 let reply = channel.call("/a.B/C", &Metadata::new(), vec![Bytes::new()], None).await;
                 assert_eq!(reply.status.text, wanted);
-                assert_ne!(reply.status.code, code::OK);
+                assert_ne!(reply.status.code, 0);
             },
         );
     }

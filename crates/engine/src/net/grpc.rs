@@ -4,9 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use bytes::Bytes;
 use model::metric::MetricId;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
@@ -14,9 +16,12 @@ use super::target::Origin;
 use super::wire::Counted;
 use super::{Client, failure, tls};
 use crate::alarm::{Alarm, Elapsed, Leash};
-use crate::grpc::{Channel, ChannelSettings, code};
+use crate::grpc::{Channel, ChannelSettings, Incoming, Opened, code};
 use crate::meter::{Meter, TagSet};
-use crate::user::{ChannelId, Failure, GrpcAnswer, GrpcAsk, GrpcCall, GrpcConnect, GrpcReply, GrpcStatus};
+use crate::user::{
+    ChannelId, Event, Failure, GrpcAnswer, GrpcAsk, GrpcCall, GrpcConnect, GrpcReply, GrpcStatus, GrpcStream, Metadata,
+    Word,
+};
 
 /// The channels of one user.
 #[derive(Default)]
@@ -92,7 +97,8 @@ impl Client {
         Ok(id)
     }
 
-    async fn grpc_call(&self, call: GrpcCall, alarm: &mut Alarm, leash: &Leash) -> Option<GrpcReply> {
+    /// Makes a call; `None` if the scenario cut it off.
+    pub(crate) async fn grpc_call(&self, call: GrpcCall, alarm: &mut Alarm, leash: &Leash) -> Option<GrpcReply> {
         let tally = &self.net.tally;
         let Some(line) = self.grpc_line(call.channel) else {
             return Some(GrpcReply::failed(GrpcStatus::new(code::UNAVAILABLE, "the channel is closed")));
@@ -114,6 +120,89 @@ impl Client {
             tally.meter.add(MetricId::GRPC_REQ_DURATION, duration_ms, tags);
         }
         Some(reply)
+    }
+}
+
+impl Client {
+    /// Carries a stream from its beginning to its end, telling what comes.
+    pub(crate) async fn grpc_stream(
+        &self,
+        stream: GrpcStream,
+        words: &mut UnboundedReceiver<Word>,
+        tell: &dyn Fn(Event),
+    ) {
+        let tally = &self.net.tally;
+        let Some(line) = self.grpc_line(stream.channel) else {
+            let status = GrpcStatus::new(code::UNAVAILABLE, "the channel is closed");
+            return tell(Event::GrpcEnded(Box::new((status, Metadata::new()))));
+        };
+        let began = tally.clock.now();
+        let tags = line.tags(&tally.meter, stream.tags, &stream.path);
+        tally.meter.add(MetricId::GRPC_STREAMS, 1.0, tags);
+        let receive = |message| {
+            tally.meter.add(MetricId::GRPC_STREAMS_MSGS_RECEIVED, 1.0, tags);
+            tell(Event::GrpcMessage(message));
+        };
+        let talking = self.grpc_talk(&line, &stream, words, &receive);
+        let end = match stream.timeout {
+            None => talking.await,
+            Some(timeout) => tokio::time::timeout(timeout, talking).await.unwrap_or_else(|_| {
+                (GrpcStatus::new(code::DEADLINE_EXCEEDED, "context deadline exceeded"), Metadata::new())
+            }),
+        };
+        let tags = tally.meter.tags(tags, &[("status", &end.0.code.to_string())]);
+        let duration_ms = tally.clock.now().since(began).as_secs_f64() * 1e3;
+        tally.meter.add(MetricId::GRPC_REQ_DURATION, duration_ms, tags);
+        tell(Event::GrpcEnded(Box::new(end)));
+    }
+
+    /// Sends what it is told to and reads at the same time: neither side must wait for the other.
+    async fn grpc_talk(
+        &self,
+        line: &Line,
+        stream: &GrpcStream,
+        words: &mut UnboundedReceiver<Word>,
+        receive: &dyn Fn(Bytes),
+    ) -> (GrpcStatus, Metadata) {
+        let timeout_ms = stream.timeout.map(|timeout| timeout.as_millis());
+        let opened = match line.channel.begin(&stream.path, &stream.metadata, timeout_ms).await {
+            Ok(opened) => opened,
+            Err(status) => return (status, Metadata::new()),
+        };
+        let Opened { mut outbound, mut inbound } = opened;
+        let reading = async {
+            loop {
+                match inbound.next().await {
+                    Incoming::Message(message) => receive(message),
+                    Incoming::End(status, trailers) => return (status, trailers),
+                }
+            }
+        };
+        let meter = &self.net.tally.meter;
+        let tags = line.tags(meter, stream.tags, &stream.path);
+        let writing = async {
+            while let Some(word) = words.recv().await {
+                match word {
+                    Word::GrpcSend(message) => {
+                        if let Err(status) = outbound.send(message, false).await {
+                            // What the server said is more than that it does not listen.
+                            if status.code == code::RESOURCE_EXHAUSTED {
+                                return (status, Metadata::new());
+                            }
+                            break;
+                        }
+                        meter.add(MetricId::GRPC_STREAMS_MSGS_SENT, 1.0, tags);
+                    }
+                    Word::GrpcFinish => outbound.end(),
+                    Word::Cancel => break,
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            end = reading => end,
+            end = writing => end,
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `k6`: check, group, sleep, fail, randomSeed.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use engine::user::Ask;
 use model::metric::MetricId;
@@ -9,15 +8,13 @@ use rquickjs::function::Opt;
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, Value};
 
 use super::Builtin;
+use crate::event_loop;
 use crate::host::{Host, text};
 use crate::native;
 use crate::realm::evaluate_own;
 
 pub(super) const MODULE: Builtin =
     Builtin { name: "k6", exports: &["check", "fail", "group", "randomSeed", "sleep"], make };
-
-/// Longest sleep, so that whoever adds it to a moment gets a moment: a hundred years.
-const SLEEP_MAX_S: f64 = 100.0 * 365.0 * 86_400.0;
 
 fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
@@ -122,9 +119,7 @@ fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
 
 fn sleep(ctx: &Ctx<'_>, host: &Host, seconds: f64) -> Result<()> {
     host.seat_in_iteration(ctx, "sleep()")?;
-    // What is no duration (negative, NaN, nothing at all) is none, as in k6; what is too long is a hundred years.
-    let seconds = if seconds > 0.0 { seconds.min(SLEEP_MAX_S) } else { 0.0 };
-    native::ask(ctx, Ask::Sleep(Duration::from_secs_f64(seconds))).map(drop)
+    native::ask(ctx, Ask::Sleep(event_loop::wait_of(seconds))).map(drop)
 }
 
 fn fail(ctx: &Ctx<'_>, message: Option<&Value<'_>>) -> Result<()> {

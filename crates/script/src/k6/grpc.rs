@@ -6,6 +6,7 @@ mod json;
 mod params;
 pub(crate) mod protos;
 mod reflection;
+mod stream;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,6 +21,8 @@ use crate::host::{Host, text};
 use crate::native;
 use crate::realm::evaluate_own;
 use protos::Protos;
+
+pub(crate) use stream::GrpcStreamHandle;
 
 pub(super) const MODULE: Builtin = Builtin {
     name: "k6/net/grpc",
@@ -98,6 +101,12 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         call::invoke(&ctx, &of, &client, &method, &rest.0)
     };
     natives.set("invoke", Function::new(ctx.clone(), invoke)?)?;
+    let of = host.clone();
+    let invoke = move |ctx: Ctx<'js>, client: Client<'js>, method: Value<'js>, rest: Rest<Value<'js>>| {
+        call::async_invoke(&ctx, &of, &client, &method, &rest.0)
+    };
+    natives.set("asyncInvoke", Function::new(ctx.clone(), invoke)?)?;
+    stream::install(ctx, host, &natives)?;
     let of = host.clone();
     let health = move |ctx: Ctx<'js>, client: Client<'js>, service: Opt<Value<'js>>| {
         call::health(&ctx, &of, &client, service.0.as_ref())

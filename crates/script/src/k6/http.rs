@@ -6,14 +6,15 @@ mod selector;
 
 use std::rc::Rc;
 
-use engine::user::{Answer, Ask, ExpectedStatuses, Response};
+use engine::user::{Answer, Ask, Event, ExpectedStatuses, Response, Work};
 use http::Method;
 use model::record::Level;
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Array, Class, Ctx, Exception, Function, Object, Result, Value};
+use rquickjs::{Array, Class, Ctx, Exception, Function, IntoJs, Object, Promise, Result, Value};
 use url::Url;
 
 use super::Builtin;
+use crate::event_loop;
 use crate::host::{Host, text};
 use crate::native;
 use crate::realm::evaluate_own;
@@ -29,6 +30,7 @@ pub(super) const MODULE: Builtin = Builtin {
         "TLS_1_1",
         "TLS_1_2",
         "TLS_1_3",
+        "asyncRequest",
         "batch",
         "del",
         "expectedStatuses",
@@ -57,7 +59,7 @@ const METHODS: [(&str, Method, bool); 7] = [
 ];
 
 /// What k6 has here and we do not have yet.
-const MISSING: [&str; 4] = ["asyncRequest", "cookieJar", "CookieJar", "file"];
+const MISSING: [&str; 3] = ["cookieJar", "CookieJar", "file"];
 
 fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
@@ -77,6 +79,13 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         fetch(&ctx, &of, &call)
     };
     module.set("request", Function::new(ctx.clone(), request)?.with_name("request")?)?;
+    let of = host.clone();
+    let request = move |ctx: Ctx<'js>, method: Opt<Value<'js>>, url: Opt<Value<'js>>, rest: Rest<Value<'js>>| {
+        let undefined = || Value::new_undefined(ctx.clone());
+        let (method, url) = (method.0.unwrap_or_else(undefined), url.0.unwrap_or_else(undefined));
+        async_request(&ctx, &of, &method, url, rest.0)
+    };
+    module.set("asyncRequest", Function::new(ctx.clone(), request)?.with_name("asyncRequest")?)?;
     let of = host.clone();
     let batch = move |ctx: Ctx<'js>, requests: Value<'js>| batch(&ctx, &of, &requests);
     module.set("batch", Function::new(ctx.clone(), batch)?.with_name("batch")?)?;
@@ -116,6 +125,32 @@ fn fetch<'js>(ctx: &Ctx<'js>, host: &Host, call: &Call<'js>) -> Result<Class<'js
         return Err(Exception::throw_internal(ctx, "the engine answered a request with something else"));
     };
     give(ctx, host, *response, echo, form)
+}
+
+/// Sends one request and returns the promise of its response. What is wrong with it rejects the promise.
+fn async_request<'js>(
+    ctx: &Ctx<'js>,
+    host: &Rc<Host>,
+    method: &Value<'js>,
+    url: Value<'js>,
+    rest: Vec<Value<'js>>,
+) -> Result<Promise<'js>> {
+    let begin = || {
+        let seat = host.seat_in_iteration(ctx, "http.asyncRequest()")?;
+        let mut rest = rest.into_iter();
+        let call = Call { method: request::method(ctx, method)?, url, body: rest.next(), params: rest.next() };
+        let prepared = request::build(ctx, host, &seat, &call)?;
+        let (echo, form, of) = (prepared.echo(), prepared.form, host.clone());
+        event_loop::promise(ctx, &seat, Work::Http(prepared.request), move |ctx, event| match event {
+            Event::Response(response) => give(ctx, &of, *response, echo, form)?.into_js(ctx),
+            _ => Err(Exception::throw_internal(ctx, "the engine answered a request with something else")),
+        })
+    };
+    begin().or_else(|error| {
+        let (promise, resolve, reject) = ctx.promise()?;
+        event_loop::conclude(ctx, Err(error), &resolve, &reject)?;
+        Ok(promise)
+    })
 }
 
 /// Gives a response to the script. One that is none is logged, or thrown if the script wants that.

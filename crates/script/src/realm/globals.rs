@@ -1,4 +1,4 @@
-//! Globals of a script: `__ENV`, `open` and `console`. (`__VU` and `__ITER` are set on each user's own global.)
+//! Globals of a script: `__ENV`, `open`, `console`, timers and `queueMicrotask`. (`__VU` and `__ITER` are set on each user's own global.)
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Persistent
 
 use super::evaluate_own;
 use crate::host::{Host, text};
+use crate::k6;
 use crate::thrown::Thrown;
 
 /// Puts the globals in place and returns the functions of `realm.js`.
@@ -27,6 +28,10 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js
     let open = move |ctx: Ctx<'js>, path: String, mode: Opt<String>| open(&ctx, &opener, &path, mode.0.as_deref());
     globals.set("open", Function::new(ctx.clone(), open)?.with_name("open")?)?;
     globals.set("console", console(ctx, host)?)?;
+    for timer in k6::timers(ctx, host)?.props::<String, Value<'js>>() {
+        let (name, function) = timer?;
+        globals.set(name, function)?;
+    }
     Ok(own)
 }
 

@@ -1,13 +1,16 @@
 //! Writes a script, loads it and drives its users with canned answers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot prepare itself has failed")]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::meter::{Meter, TagSet};
-use engine::user::{Answer, Ask, Assignment, Ending, Nursery, Request, Response, Timings, User, UserFactory};
+use engine::user::{
+    Answer, Ask, Assignment, Ending, Event, Nursery, Request, Response, Ticket, Timings, User, UserFactory, Word, Work,
+};
 use http::HeaderMap;
 use model::metric::builtin_metrics;
 use model::plan::Plan;
@@ -77,7 +80,38 @@ pub(crate) fn assignment(exec: &str) -> Rc<Assignment> {
 pub(crate) struct Course {
     pub(crate) requests: Vec<Request>,
     pub(crate) sleeps: Vec<Duration>,
+    /// When it ended, in milliseconds of its own time, which passes in waits alone.
+    pub(crate) ended_ms: u128,
+    /// What it had begun and left behind.
+    pub(crate) left: usize,
     pub(crate) ending: Ending,
+}
+
+/// What a user has begun: when it comes to an event, in the order in which it was begun.
+#[derive(Default)]
+struct Begun {
+    now: Duration,
+    count: u64,
+    due: BTreeMap<(Duration, u64), (Ticket, Event)>,
+}
+
+impl Begun {
+    fn begin(&mut self, ticket: Ticket, length: Duration, event: Event) {
+        self.count += 1;
+        self.due.insert((self.now + length, self.count), (ticket, event));
+    }
+
+    fn next(&mut self) -> Answer {
+        let ((due, _), (ticket, event)) = self.due.pop_first().expect("a user waits only for what it has begun");
+        self.now = self.now.max(due);
+        Answer::Event(ticket, event)
+    }
+}
+
+/// How long a request that nobody waits for takes: `http://h/30` 30 ms.
+fn latency(request: &Request) -> Duration {
+    let last = request.url.rsplit('/').next().unwrap();
+    Duration::from_millis(last.parse().unwrap_or(0))
 }
 
 impl Stage {
@@ -117,7 +151,7 @@ pub(crate) fn iterate(
     iteration: u64,
     respond: &mut dyn FnMut(&Request) -> Response,
 ) -> Course {
-    let (mut requests, mut sleeps) = (Vec::new(), Vec::new());
+    let (mut requests, mut sleeps, mut begun) = (Vec::new(), Vec::new(), Begun::default());
     let mut ask = user.resume(Answer::Begin(assignment.clone(), iteration));
     loop {
         let answer = match ask {
@@ -133,10 +167,29 @@ pub(crate) fn iterate(
             }
             Ask::Sleep(duration) => {
                 sleeps.push(duration);
+                begun.now += duration;
                 Answer::Slept
             }
+            Ask::Start(ticket, Work::Timer(length)) => {
+                begun.begin(ticket, length, Event::Rang);
+                Answer::Noted
+            }
+            Ask::Start(ticket, Work::Http(request)) => {
+                let response = Box::new(respond(&request));
+                begun.begin(ticket, latency(&request), Event::Response(response));
+                requests.push(*request);
+                Answer::Noted
+            }
+            Ask::Tell(ticket, Word::Cancel) => {
+                begun.due.retain(|_, (known, _)| *known != ticket);
+                Answer::Noted
+            }
+            Ask::Next => begun.next(),
             Ask::Yield => Answer::Slept,
-            Ask::Done(ending) => return Course { requests, sleeps, ending },
+            Ask::Done(ending) => {
+                let (ended_ms, left) = (begun.now.as_millis(), begun.due.len());
+                return Course { requests, sleeps, ended_ms, left, ending };
+            }
         };
         ask = user.resume(answer);
     }

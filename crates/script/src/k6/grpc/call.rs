@@ -1,11 +1,12 @@
 //! Calls that wait for their answer, and the answer as scripts see it.
 
 use bytes::Bytes;
-use engine::user::{ChannelId, GrpcAnswer, GrpcAsk, GrpcCall, GrpcReply, Metadata};
+use engine::user::{ChannelId, Event, GrpcAnswer, GrpcAsk, GrpcCall, GrpcReply, GrpcStatus, Metadata, Work};
 use prost_reflect::MethodDescriptor;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
 
 use super::{Client, ask, json, params, strange, thrown};
+use crate::event_loop;
 use crate::host::{Host, Seat, text};
 
 const OK: u32 = 0;
@@ -29,6 +30,29 @@ pub(super) fn invoke<'js>(
     let seat = host.seat_in_iteration(ctx, "a gRPC call")?;
     let prepared = prepare(ctx, host, &seat, client, method, rest)?;
     send(ctx, prepared)
+}
+
+/// `asyncInvoke(method, message, params)`: a promise of the answer.
+pub(super) fn async_invoke<'js>(
+    ctx: &Ctx<'js>,
+    host: &Host,
+    client: &Client<'js>,
+    method: &Value<'js>,
+    rest: &[Value<'js>],
+) -> Result<Promise<'js>> {
+    let begin = || {
+        let seat = host.seat_in_iteration(ctx, "a gRPC call")?;
+        let Prepared { call, method, discards_message } = prepare(ctx, host, &seat, client, method, rest)?;
+        event_loop::promise(ctx, &seat, Work::GrpcCall(Box::new(call)), move |ctx, event| match event {
+            Event::GrpcReply(reply) => answer(ctx, *reply, &method, discards_message).map(Object::into_value),
+            _ => Err(strange(ctx)),
+        })
+    };
+    begin().or_else(|error| {
+        let (promise, resolve, reject) = ctx.promise()?;
+        event_loop::conclude(ctx, Err(error), &resolve, &reject)?;
+        Ok(promise)
+    })
 }
 
 /// `healthCheck(service)`, by the protocol that gRPC has for it.
@@ -93,9 +117,7 @@ pub(super) fn prepare<'js>(
         return Err(Exception::throw_type(ctx, "the message of a gRPC call cannot be null: give an object"));
     }
     let params = params::call(ctx, rest.get(1), "client.invoke()")?;
-    let message = ctx.json_stringify(message.clone())?;
-    let message = message.map(|message| message.to_string()).transpose()?.unwrap_or_else(|| "{}".to_owned());
-    let message = json::encode(method.input(), &message).map_err(|error| {
+    let message = encoded(ctx, &method, message)?.map_err(|error| {
         Exception::throw_message(ctx, &format!("unable to serialise request object to protocol buffer: {error}"))
     })?;
     let tags = match &params.tags {
@@ -111,6 +133,25 @@ pub(super) fn prepare<'js>(
         tags: Some(tags),
     };
     Ok(Prepared { call, method, discards_message: params.discards_message })
+}
+
+/// A script's object as a message of what `method` takes, or what does not fit.
+pub(super) fn encoded<'js>(
+    ctx: &Ctx<'js>,
+    method: &MethodDescriptor,
+    message: &Value<'js>,
+) -> Result<std::result::Result<Bytes, String>> {
+    let message = ctx.json_stringify(message.clone())?;
+    let message = message.map(|message| message.to_string()).transpose()?.unwrap_or_else(|| "{}".to_owned());
+    Ok(json::encode(method.input(), &message))
+}
+
+/// A message that came, as an object of the script.
+pub(super) fn decoded<'js>(ctx: &Ctx<'js>, method: &MethodDescriptor, message: &[u8]) -> Result<Value<'js>> {
+    let json = json::decode(method.output(), message).map_err(|error| {
+        Exception::throw_message(ctx, &format!("the answer is no {}: {error}", method.output().full_name()))
+    })?;
+    ctx.json_parse(json)
 }
 
 /// The method that a script names, and its path.
@@ -155,12 +196,7 @@ pub(super) fn answer<'js>(
     }
     let message = match reply.messages.first() {
         _ if discards_message => Value::new_null(ctx.clone()),
-        Some(message) => {
-            let json = json::decode(method.output(), message).map_err(|error| {
-                Exception::throw_message(ctx, &format!("the answer is no {}: {error}", method.output().full_name()))
-            })?;
-            ctx.json_parse(json)?
-        }
+        Some(message) => decoded(ctx, method, message)?,
         None => Object::new(ctx.clone())?.into_value(),
     };
     let object = Object::new(ctx.clone())?;
@@ -168,19 +204,19 @@ pub(super) fn answer<'js>(
     object.set("message", message)?;
     object.set("headers", lists(ctx, &reply.headers)?)?;
     object.set("trailers", lists(ctx, &reply.trailers)?)?;
-    object.set("error", error(ctx, &reply)?)?;
+    object.set("error", error(ctx, &reply.status)?)?;
     Ok(object)
 }
 
 /// `{code, message, details}`, or null.
-fn error<'js>(ctx: &Ctx<'js>, reply: &GrpcReply) -> Result<Value<'js>> {
-    if reply.status.code == OK {
+pub(super) fn error<'js>(ctx: &Ctx<'js>, status: &GrpcStatus) -> Result<Value<'js>> {
+    if status.code == OK {
         return Ok(Value::new_null(ctx.clone()));
     }
     let error = Object::new(ctx.clone())?;
-    error.set("code", reply.status.code)?;
-    error.set("message", reply.status.text.as_str())?;
-    let details = reply.status.details.as_deref().map(super::protos::details).transpose();
+    error.set("code", status.code)?;
+    error.set("message", status.text.as_str())?;
+    let details = status.details.as_deref().map(super::protos::details).transpose();
     let details = details.map_err(|error| thrown(ctx, &error))?.unwrap_or_else(|| "[]".to_owned());
     error.set("details", ctx.json_parse(details)?)?;
     Ok(error.into_value())

@@ -31,6 +31,13 @@ pub(super) struct CallParams<'js> {
     pub(super) discards_message: bool,
 }
 
+/// What a stream is told.
+pub(super) struct StreamParams<'js> {
+    pub(super) metadata: Metadata,
+    pub(super) tags: Option<Value<'js>>,
+    pub(super) timeout: Option<Duration>,
+}
+
 /// Reads the parameters of `connect`.
 pub(super) fn connect<'js>(ctx: &Ctx<'js>, address: &str, given: Option<&Value<'js>>) -> Result<ConnectParams> {
     let wrong = |what: String| Exception::throw_message(ctx, &format!("invalid grpc.connect() parameters: {what}"));
@@ -57,10 +64,10 @@ pub(super) fn connect<'js>(ctx: &Ctx<'js>, address: &str, given: Option<&Value<'
             "plaintext" => plaintext = flag(&value)?,
             "reflect" => reflects = flag(&value)?,
             "reflectMetadata" => {
-                metadata = metadata_of(&value, &|what| wrong(format!("invalid reflectMetadata param: {what}")))?
+                metadata = metadata_of(&value, &|what| wrong(format!("invalid reflectMetadata param: {what}")))?;
             }
             "timeout" => {
-                connect.timeout = timeout(&value).map_err(|error| wrong(format!("invalid timeout value: {error}")))?
+                connect.timeout = timeout(&value).map_err(|error| wrong(format!("invalid timeout value: {error}")))?;
             }
             "maxReceiveSize" => connect.receive_bytes_max = size(&value)?,
             "maxSendSize" => connect.send_bytes_max = size(&value)?,
@@ -88,16 +95,36 @@ pub(super) fn call<'js>(ctx: &Ctx<'js>, given: Option<&Value<'js>>, of: &str) ->
     for (key, value) in entries(ctx, given, of)? {
         match key.as_str() {
             "metadata" => {
-                params.metadata = metadata_of(&value, &|what| wrong(format!("invalid metadata param: {what}")))?
+                params.metadata = metadata_of(&value, &|what| wrong(format!("invalid metadata param: {what}")))?;
             }
             "tags" => params.tags = Some(value),
             "timeout" => {
-                params.timeout = timeout(&value).map_err(|error| wrong(format!("invalid timeout value: {error}")))?
+                params.timeout = timeout(&value).map_err(|error| wrong(format!("invalid timeout value: {error}")))?;
             }
             "discardResponseMessage" => {
                 let flag = value.as_bool();
                 params.discards_message = flag
                     .ok_or_else(|| wrong("invalid discardResponseMessage value: it needs to be boolean".to_owned()))?;
+            }
+            unknown => return Err(wrong(format!("unknown param: \"{unknown}\""))),
+        }
+    }
+    Ok(params)
+}
+
+/// Reads the parameters of a stream.
+pub(super) fn stream<'js>(ctx: &Ctx<'js>, given: &Value<'js>) -> Result<StreamParams<'js>> {
+    let wrong = |what: String| Exception::throw_message(ctx, &format!("invalid GRPC Stream's parameters: {what}"));
+    let mut params = StreamParams { metadata: Metadata::new(), tags: None, timeout: None };
+    for (key, value) in entries(ctx, Some(given), "a gRPC stream")? {
+        match key.as_str() {
+            "metadata" => {
+                params.metadata = metadata_of(&value, &|what| wrong(format!("invalid metadata param: {what}")))?;
+            }
+            "tags" => params.tags = Some(value),
+            "timeout" => {
+                let timeout = timeout(&value).map_err(|error| wrong(format!("invalid timeout value: {error}")))?;
+                params.timeout = (!timeout.is_zero()).then_some(timeout);
             }
             unknown => return Err(wrong(format!("unknown param: \"{unknown}\""))),
         }
