@@ -12,6 +12,7 @@ mod clock;
 mod collector;
 mod conductor;
 mod crew;
+mod headers;
 mod net;
 mod schedule;
 mod tally;

@@ -290,7 +290,6 @@ async fn connections_are_kept_and_their_bytes_counted() {
         let first = world.get(&url).await;
         assert_eq!((first.status, first.proto, first.body.as_deref()), (200, "HTTP/1.1", Some(&b"ok"[..])));
         assert!(first.timings.connecting > 0.0 && first.timings.blocked >= first.timings.connecting);
-        world.client.park();
         let second = world.get(&url).await;
         assert_eq!((second.timings.connecting, second.body.as_deref()), (0.0, Some(&b"ok"[..])));
         world.post(&url, "three").await;
