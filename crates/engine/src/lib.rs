@@ -18,6 +18,6 @@ mod schedule;
 mod tally;
 mod worker;
 
-pub use net::Permit;
+pub use net::{Permit, goes_by_proxy};
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

@@ -36,7 +36,7 @@ use crate::alarm::{Alarm, Elapsed, Leash};
 use crate::clock::Clock;
 use crate::coding;
 use crate::headers::Headers;
-use crate::meter::Endpoint;
+use crate::meter::{Endpoint, Meter};
 use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
 use connection::{Answered, Connection, Head, Progress};
@@ -71,9 +71,19 @@ pub(crate) struct Net {
     http1: RefCell<Vec<Origin>>,
 }
 
+/// Whether the environment wants a request for `url` to go through a proxy.
+pub fn goes_by_proxy(url: &str) -> bool {
+    let parsed = Target::parse(url, &Meter::new(Arc::default()));
+    parsed.is_ok_and(|target| environment().of(&target.origin).is_some())
+}
+
+fn environment() -> Proxies {
+    Proxies::read(|name| std::env::var(name).ok())
+}
+
 impl Net {
     pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
-        Self::with(tally, gate, Proxies::read(|name| std::env::var(name).ok()))
+        Self::with(tally, gate, environment())
     }
 
     fn with(tally: Rc<Tally>, gate: Gate, proxies: Proxies) -> Rc<Self> {
