@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::mem::MaybeUninit;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -50,6 +50,14 @@ impl Deref for Headers {
     }
 }
 
+impl DerefMut for Headers {
+    fn deref_mut(&mut self) -> &mut HeaderMap {
+        // Looking at it makes it.
+        let _: &HeaderMap = self;
+        self.map.get_mut().expect("the map was made a line above")
+    }
+}
+
 impl From<HeaderMap> for Headers {
     fn from(map: HeaderMap) -> Self {
         Self { raw: Bytes::new(), map: OnceCell::from(map) }
@@ -65,6 +73,9 @@ mod tests {
         let headers = Headers::in_head(Bytes::from_static(b"HTTP/1.1 200 OK\r\nA: 1\r\nb:  2 \r\na: 3\r\n\r\n"));
         assert_eq!(headers.get_all("a").iter().collect::<Vec<_>>(), ["1", "3"]);
         assert_eq!((headers.len(), headers["b"].as_bytes()), (3, &b"2"[..]));
+        let mut headers = headers;
+        headers.insert("c", HeaderValue::from_static("4"));
+        assert_eq!(headers.len(), 4);
         assert!(Headers::default().is_empty() && Headers::from(HeaderMap::new()).is_empty());
     }
 }

@@ -31,8 +31,9 @@ pub(crate) fn http2(base: u32, what: &str, code: u32) -> Failure {
 }
 
 /// The proxy could not be reached.
-pub(crate) fn by_proxy(cause: Failure) -> Failure {
-    failure(cause.code, format!("proxy: {}", cause.text))
+pub(crate) fn by_proxy(mut cause: Failure) -> Failure {
+    cause.text.insert_str(0, "proxy: ");
+    cause
 }
 
 fn failure(code: u32, text: impl Into<String>) -> Failure {

@@ -44,10 +44,12 @@ impl Default for Scratch {
     }
 }
 
+/// Writes the head of a request.
+type WriteHead<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 /// What is sent.
 pub(crate) struct Sending<'a> {
-    /// Writes the head.
-    pub(crate) head: &'a dyn Fn(&mut Vec<u8>),
+    pub(crate) head: WriteHead<'a>,
     pub(crate) body: Bytes,
     /// Whether the body waits until the service asks for it.
     pub(crate) withheld: bool,
@@ -77,7 +79,7 @@ pub(crate) async fn exchange(
 struct Exchange<'a, 'b> {
     stream: &'a mut Stream,
     scratch: &'a Scratch,
-    head: Option<&'a dyn Fn(&mut Vec<u8>)>,
+    head: Option<WriteHead<'a>>,
     /// What of the head, and of a small body with it, could not be written at once.
     rest: Bytes,
     body: Bytes,

@@ -142,7 +142,15 @@ fn failed_requests_are_told_by_cause_with_an_example() {
     let mut summary = Summary { sent_again: 2, ..Summary::default() };
     summary.errors.insert("1000 EOF".to_owned(), errors(1, 0, 0));
     summary.errors.insert("status 503".to_owned(), errors(7, 503, 4));
-    insta::assert_snapshot!(check(&summary, &plan(), UNICODE), @"");
+    insta::assert_snapshot!(check(&summary, &plan(), UNICODE), @"
+
+      █ TOTAL RESULTS
+
+        ERRORS
+        status 503 (7 requests), e.g. GET http://shop.example/cart?token=**** (status 503, 4 headers)
+        1000 EOF (1 request), e.g. GET http://shop.example/cart?token=****
+        2 requests were sent again because the service had closed an idle connection
+    ");
     summary.errors = (0..12).map(|cause| (format!("1000 {cause}"), errors(1, 0, 0))).collect();
     let text = check(&summary, &plan(), ASCII);
     assert!(text.contains("2 more causes (2 requests)"), "{text}");
