@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::plan::HttpSettings;
 
 use crate::exit::{Exit, Failure};
 
@@ -125,6 +126,8 @@ pub(crate) struct Find {
     #[command(flatten)]
     pub(crate) files: Files,
     #[command(flatten)]
+    pub(crate) connections: Connections,
+    #[command(flatten)]
     pub(crate) script: Script,
 }
 
@@ -161,6 +164,45 @@ pub(crate) struct Files {
     /// Write the self-contained HTML report (not supported yet)
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// How connections are made and used.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Connections {
+    /// Which HTTP is spoken: only 1.1, or only 2, which then goes without TLS too [default: over TLS what the service
+    /// chooses, 2 first; 1.1 without]
+    #[arg(long, value_enum, value_name = "VERSION")]
+    http_version: Option<HttpVersion>,
+    /// Replace connections that are older than this
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
+    connection_max_age: Option<Duration>,
+    /// Replace connections that have carried so many requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    connection_max_requests: Option<u32>,
+}
+
+impl Connections {
+    /// Puts what was typed into the settings of a plan.
+    pub(crate) fn apply(&self, http: &mut HttpSettings) {
+        http.http_version = match self.http_version {
+            None => model::plan::HttpVersion::Agreed,
+            Some(HttpVersion::One) => model::plan::HttpVersion::Http1,
+            Some(HttpVersion::Two) => model::plan::HttpVersion::Http2,
+        };
+        http.connection_max_age = self.connection_max_age;
+        http.connection_max_requests = self.connection_max_requests;
+    }
+}
+
+/// Versions of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum HttpVersion {
+    /// HTTP/1.1 alone.
+    #[value(name = "1.1")]
+    One,
+    /// HTTP/2 alone.
+    #[value(name = "2")]
+    Two,
 }
 
 /// How scripts are run.
@@ -258,6 +300,8 @@ pub(crate) struct Run {
     pub(crate) watching: Watching,
     #[command(flatten)]
     pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) connections: Connections,
     #[command(flatten)]
     pub(crate) scripting: Script,
 }

@@ -25,9 +25,10 @@ impl Target {
     /// If it is a URL of another scheme, or neither a URL nor a file.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if let Some((scheme, _)) = text.split_once("://") {
-            if !matches!(scheme, "http" | "https") {
+            if !matches!(scheme, "http" | "https" | "http+unix") {
                 return Err(Failure::config(format!(
-                    "cannot load {text}: only http:// and https:// URLs can be loaded"
+                    "cannot load {text}: only http:// and https:// URLs can be loaded (and http+unix:// ones, \
+                     http+unix://%2Fpath%2Fto.sock/, for unix sockets)"
                 )));
             }
             let url = url::Url::parse(text).with_context(|| format!("`{text}` is no URL"));
@@ -94,11 +95,15 @@ fn is_ours(address: IpAddr) -> bool {
     }
 }
 
-/// Looks the host of `url` up, checks that it may be loaded and that something answers there.
+/// Looks the host of `url` up, checks that it may be loaded and that something answers there. There is no address to
+/// tell for a unix socket, nor for what a proxy is asked for, which the engine looks at.
 ///
 /// # Errors
 /// 122 for a target that is not ours, 255 if the name is unknown or nothing answers.
-pub(crate) fn reach(url: &url::Url, guard: &Guard) -> Result<SocketAddr, Failure> {
+pub(crate) fn reach(url: &url::Url, guard: &Guard) -> Result<Option<SocketAddr>, Failure> {
+    if url.scheme() == "http+unix" || engine::goes_by_proxy(url.as_str()) {
+        return Ok(None);
+    }
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let bare = host.trim_matches(['[', ']']);
@@ -110,7 +115,7 @@ pub(crate) fn reach(url: &url::Url, guard: &Guard) -> Result<SocketAddr, Failure
     let mut last = String::from("the name has no address");
     for address in addresses {
         match std::net::TcpStream::connect_timeout(&address, Duration::from_secs(5)) {
-            Ok(_) => return Ok(address),
+            Ok(_) => return Ok(Some(address)),
             Err(error) => last = format!("{address}: {error}"),
         }
     }

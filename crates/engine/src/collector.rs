@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::expression::Selector;
 use model::metric::{BUILTIN, MetricId};
-use model::summary::{MetricTotal, Summary, Total};
+use model::summary::{MetricTotal, RequestErrors, Summary, Total};
 use model::unit::Moment;
 use model::window::Window;
 
@@ -19,6 +19,12 @@ pub(crate) fn merge(into: &mut Summary, other: &Summary) {
         }
     }
     into.root.merge(&other.root);
+    into.sent_again += other.sent_again;
+    for (cause, errors) in &other.errors {
+        // The example of whichever worker comes first is as good as another.
+        let mine = into.errors.entry(cause.clone()).or_insert_with(|| RequestErrors { count: 0, ..errors.clone() });
+        mine.count += errors.count;
+    }
 }
 
 /// Things of the workers that belong together, by second.
@@ -124,6 +130,7 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::summary::RequestExample;
     use model::unit::Interval;
 
     fn window(second: u64, users: u32) -> Window {
@@ -141,6 +148,20 @@ mod tests {
         assert_eq!(complete.iter().map(|window| window.users).collect::<Vec<_>>(), [5, 5]);
         assert!(collector.window(2, window(2, 7)).is_empty());
         assert_eq!(collector.rest().len(), 1);
+    }
+
+    #[test]
+    fn errors_add_up_and_keep_one_example() {
+        let errors = |count, url: &str| {
+            let example = RequestExample { url: url.to_owned(), ..RequestExample::default() };
+            let errors = [("1000 EOF".to_owned(), RequestErrors { count, example })].into();
+            Summary { errors, sent_again: count, ..Summary::default() }
+        };
+        let mut summary = Summary::default();
+        merge(&mut summary, &errors(2, "http://first/"));
+        merge(&mut summary, &errors(3, "http://second/"));
+        let of = &summary.errors["1000 EOF"];
+        assert_eq!((of.count, of.example.url.as_str(), summary.sent_again), (5, "http://first/", 5));
     }
 
     #[test]

@@ -19,9 +19,6 @@ use crate::worker::Report;
 /// How often a user that was told to stop is told again before it is left alone.
 const CANCELS_MAX: usize = 16;
 
-/// From which length of sleep on the buffers of idle connections are given back: users that think are many.
-pub(crate) const LONG_SLEEP: Duration = Duration::from_millis(50);
-
 /// A user with all that it needs.
 pub(crate) struct Seat {
     user: Box<dyn User>,
@@ -341,9 +338,6 @@ impl Seat {
                 Answer::Responses(responses)
             }
             Ask::Sleep(length) => {
-                if length >= LONG_SLEEP {
-                    client.park();
-                }
                 let wake = tally.clock.now() + length;
                 match alarm.sleep_until(wake, leash).await {
                     Elapsed::Cut => return None,

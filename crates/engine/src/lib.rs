@@ -13,12 +13,13 @@ mod collector;
 mod conductor;
 mod crew;
 mod grpc;
+mod headers;
 mod net;
 mod ongoing;
 mod schedule;
 mod tally;
 mod worker;
 
-pub use net::Permit;
+pub use net::{Permit, goes_by_proxy};
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

@@ -1,12 +1,13 @@
 //! Where samples go: one meter per worker, written to without locks or allocation. Tags are interned once, and for
 //! each pair of metric and tags the totals that it counts in are looked up once.
 
+mod errors;
 mod requests;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use model::expression::{Breaks, Exceedance, Selector};
 use model::metric::MetricId;
 use model::plan::Plan;
 use model::record::Level;
-use model::summary::{Group, MetricTotal, Summary, Total};
+use model::summary::{Group, MetricTotal, RequestErrors, Summary, Total};
 use model::window::{PromiseCount, Window};
 
 use requests::Endpoints;
@@ -66,6 +67,8 @@ struct Inner {
     checks: Vec<CheckCount>,
     checked: HashMap<(TagSet, u64), usize, FixedState>,
     log: Vec<LogLine>,
+    errors: BTreeMap<String, RequestErrors>,
+    sent_again: u64,
 }
 
 type Tags = Rc<[(Rc<str>, Rc<str>)]>;
@@ -285,7 +288,8 @@ impl Meter {
         for check in &inner.checks {
             root.at(&check.group).count(&check.name, check.passes, check.fails);
         }
-        let mut summary = Summary { root, ..Summary::default() };
+        let (errors, sent_again) = (inner.errors.clone(), inner.sent_again);
+        let mut summary = Summary { root, errors, sent_again, ..Summary::default() };
         for (selector, total) in selectors.zip(&inner.totals) {
             if total.is_empty() && !wanted(&selector) {
                 continue;

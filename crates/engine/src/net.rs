@@ -5,11 +5,15 @@ mod batch;
 mod connection;
 mod cookies;
 mod dns;
+mod exchange;
 mod failure;
 mod gate;
 mod grpc;
+mod http1;
+mod http2;
 mod names;
 mod outgoing;
+mod proxy;
 mod redirects;
 mod samples;
 mod target;
@@ -19,28 +23,34 @@ mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{CONNECTION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
-use http::{HeaderMap, StatusCode, Version};
-use model::plan::HttpSettings;
+use http::StatusCode;
+use http::header::{CONTENT_ENCODING, HeaderValue, SET_COOKIE};
+use model::plan::{HttpSettings, HttpVersion};
 use model::record::Level;
 use model::unit::Moment;
 
 use crate::alarm::{Alarm, Elapsed, Leash};
 use crate::clock::Clock;
 use crate::coding;
-use crate::meter::Endpoint;
+use crate::headers::Headers;
+use crate::meter::{Endpoint, Meter};
 use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
-use connection::{Answered, Connection, Progress};
+use connection::{Answered, Connection, Head, Progress};
 use cookies::Jar;
+use exchange::Dialing;
+use http1::Scratch;
+use http1::answer::Held;
+use http2::Http2;
 use outgoing::{Defaults, Outgoing};
+use proxy::Proxies;
 use redirects::{redirect, redirection};
 use samples::{Hop, Samples};
-use target::{Target, Targets};
+use target::{Origin, Target, Targets};
 use wire::Traffic;
 
 pub use gate::Permit;
@@ -55,21 +65,44 @@ pub(crate) struct Net {
     resolver: dns::Resolver,
     gate: Gate,
     tls: OnceCell<Arc<rustls::ClientConfig>>,
+    proxies: Proxies,
+    scratch: Scratch,
+    held: Held,
+    /// Origins that were offered HTTP/2 and chose HTTP/1.1.
+    http1: RefCell<Vec<Origin>>,
+}
+
+/// Whether the environment wants a request for `url` to go through a proxy.
+pub fn goes_by_proxy(url: &str) -> bool {
+    let parsed = Target::parse(url, &Meter::new(Arc::default()));
+    parsed.is_ok_and(|target| environment().of(&target.origin).is_some())
+}
+
+fn environment() -> Proxies {
+    Proxies::read(|name| std::env::var(name).ok())
 }
 
 impl Net {
     pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
+        Self::with(tally, gate, environment())
+    }
+
+    fn with(tally: Rc<Tally>, gate: Gate, proxies: Proxies) -> Rc<Self> {
         let user_agent = tally.meter.plan().http.user_agent.as_str();
         let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
         let defaults = Defaults { user_agent, close: tally.meter.plan().http.no_connection_reuse };
         Rc::new(Self {
             defaults,
-            tally,
             targets: Targets::default(),
             samples: Samples::default(),
             resolver: dns::Resolver::default(),
             gate,
             tls: OnceCell::new(),
+            proxies,
+            scratch: Scratch::default(),
+            held: Held::new(tally.meter.plan().http.body_bytes_max),
+            http1: RefCell::default(),
+            tally,
         })
     }
 
@@ -80,12 +113,40 @@ impl Net {
     fn skip_verify(&self) -> bool {
         self.settings().insecure_skip_tls_verify
     }
+
+    /// Whether a connection to `origin` may carry several requests at once.
+    fn may_share(&self, origin: &Origin) -> bool {
+        match self.settings().http_version {
+            HttpVersion::Agreed => origin.tls,
+            HttpVersion::Http1 => false,
+            HttpVersion::Http2 => true,
+        }
+    }
+
+    /// Whether HTTP/2 is spoken without asking.
+    fn prior_knowledge(&self) -> bool {
+        self.settings().http_version == HttpVersion::Http2
+    }
+
+    fn speaks_http1(&self, origin: &Origin) -> bool {
+        self.http1.borrow().contains(origin)
+    }
+
+    fn spoke_http1(&self, origin: &Origin) {
+        const ORIGINS_MAX: usize = 1000;
+        let mut known = self.http1.borrow_mut();
+        if !known.contains(origin) && known.len() < ORIGINS_MAX {
+            known.push(origin.clone());
+        }
+    }
 }
 
 /// The connections and cookies of one user.
 pub(crate) struct Client {
     net: Rc<Net>,
     idle: RefCell<Vec<Connection>>,
+    shared: RefCell<Vec<Rc<Http2>>>,
+    dialing: RefCell<Dialing>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
     channels: grpc::Channels,
@@ -101,8 +162,15 @@ struct Incoming {
 
 impl Client {
     pub(crate) fn new(net: Rc<Net>) -> Self {
-        let (idle, jar) = (RefCell::new(Vec::new()), RefCell::new(Jar::default()));
-        Self { net, idle, jar, traffic: Rc::default(), channels: grpc::Channels::default() }
+        Self {
+            net,
+            idle: RefCell::default(),
+            shared: RefCell::default(),
+            dialing: RefCell::default(),
+            jar: RefCell::default(),
+            traffic: Rc::default(),
+            channels: grpc::Channels::default(),
+        }
     }
 
     /// An iteration begins.
@@ -120,14 +188,10 @@ impl Client {
         self.traffic.take()
     }
 
-    /// Gives back the buffers of idle connections.
-    pub(crate) fn park(&self) {
-        self.idle.borrow_mut().retain_mut(Connection::park);
-    }
-
     /// Closes all idle connections.
     pub(crate) fn close(&self) {
         self.idle.borrow_mut().clear();
+        self.shared.borrow_mut().clear();
     }
 
     /// Sends `request` and follows its redirects; `None` if the scenario cut it off.
@@ -156,9 +220,9 @@ impl Client {
             };
             let endpoint = named.unwrap_or(target.endpoint);
             let mut incoming = self.hop(outgoing, endpoint, [began, deadline], alarm, leash).await?;
-            let failure = self.sample(&request, endpoint, &mut incoming);
+            let failure = self.sample(&request, &target, endpoint, &incoming);
             if let Ok(answered) = &incoming.answered {
-                self.store_cookies(&answered.head.headers, &target);
+                self.store_cookies(&answered.head, &target);
                 if let Some(next) = redirection(answered, &target) {
                     match next.and_then(|url| self.net.targets.at(url.as_str(), meter)) {
                         Err(failure) => incoming.answered = Err(failure),
@@ -214,55 +278,11 @@ impl Client {
         Some(Incoming { answered, timings, remote, tls_version })
     }
 
-    async fn send(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
-        let reused = self.idle_connection(&outgoing.target).await;
-        // As Go's client does: a kept connection may have been closed by the service just now, which says nothing
-        // about the request, so that one which changes nothing is tried once more on a new connection.
-        let encode = || outgoing.encode(&self.net.defaults, &self.jar.borrow());
-        let again = reused.is_some() && outgoing.repeatable();
-        let mut connection = match reused {
-            Some(connection) => connection,
-            None => self.dial(outgoing, progress).await?,
-        };
-        let mut answered = connection.exchange(encode(), outgoing.keep_body, progress).await;
-        if again && answered.as_ref().is_err_and(|broken| !broken.answer_begun) {
-            connection = self.dial(outgoing, progress).await?;
-            answered = connection.exchange(encode(), outgoing.keep_body, progress).await;
+    fn store_cookies(&self, head: &Head, target: &Target) {
+        if !head.sets_cookies {
+            return;
         }
-        let answered = answered.map_err(|broken| broken.failure)?;
-        // A request without a body is written by now; one with a body may be answered before it is. Nothing more is
-        // read here, since the head of the answer still lies in the buffer that would be read into.
-        let keeps = !self.net.defaults.close && stays_open(&answered.head);
-        if keeps && (outgoing.body.is_empty() || connection.alive().await) {
-            self.idle.borrow_mut().push(connection);
-        }
-        Ok(answered)
-    }
-
-    /// On the heap, since it is rare and its state is large.
-    fn dial<'a>(
-        &'a self,
-        outgoing: &'a Outgoing<'_>,
-        progress: &'a Progress,
-    ) -> Pin<Box<dyn Future<Output = Result<Connection, Failure>> + 'a>> {
-        Box::pin(Connection::dial(&self.net, &outgoing.target, &self.traffic, progress))
-    }
-
-    async fn idle_connection(&self, target: &Rc<Target>) -> Option<Connection> {
-        loop {
-            let mut connection = {
-                let mut idle = self.idle.borrow_mut();
-                let position = idle.iter().rposition(|connection| connection.leads_to(target))?;
-                idle.swap_remove(position)
-            };
-            if connection.alive().await {
-                return Some(connection);
-            }
-        }
-    }
-
-    fn store_cookies(&self, headers: &HeaderMap, target: &Target) {
-        for header in headers.get_all(SET_COOKIE) {
+        for header in head.headers.get_all(SET_COOKIE) {
             if let Ok(header) = header.to_str() {
                 self.jar.borrow_mut().store(header, &target.url, Clock::calendar_seconds());
             }
@@ -270,11 +290,11 @@ impl Client {
     }
 
     /// Adds the samples of a hop; returns why it failed.
-    fn sample(&self, request: &Request, endpoint: Endpoint, incoming: &mut Incoming) -> Option<Failure> {
+    fn sample(&self, request: &Request, target: &Target, endpoint: Endpoint, incoming: &Incoming) -> Option<Failure> {
         let (status, proto, failure) = match &incoming.answered {
             Ok(answered) => {
                 let status = answered.head.status.as_u16();
-                (status, protocol(answered.head.version), failure::status(status))
+                (status, answered.head.proto, failure::status(status))
             }
             Err(failure) => (0, "", Some(failure.clone())),
         };
@@ -284,6 +304,8 @@ impl Client {
                 base: request.tags,
                 endpoint,
                 method: &request.method,
+                url: &target.url,
+                answered: incoming.answered.as_ref().ok().map(|answered| &answered.head),
                 status,
                 proto,
                 tls_version: incoming.tls_version,
@@ -308,8 +330,8 @@ impl Client {
         let cookies = if jar.is_empty() { Vec::new() } else { jar.matching(&target.url, Clock::calendar_seconds()) };
         let Incoming { answered, timings, remote, tls_version } = incoming;
         let (status, proto, headers, body, error) = match answered {
-            Ok(Answered { head, body }) => (head.status.as_u16(), protocol(head.version), head.headers, body, failure),
-            Err(failure) => (0, "", HeaderMap::new(), None, Some(failure)),
+            Ok(Answered { head, body }) => (head.status.as_u16(), head.proto, head.headers, body, failure),
+            Err(failure) => (0, "", Headers::default(), None, Some(failure)),
         };
         Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
     }
@@ -322,7 +344,7 @@ fn never_sent(request: Request, failure: Failure) -> Response {
         url: request.url,
         proto: "",
         remote: None,
-        headers: HeaderMap::new(),
+        headers: Headers::default(),
         body: None,
         cookies: Vec::new(),
         timings: Timings::default(),
@@ -335,23 +357,13 @@ fn never_sent(request: Request, failure: Failure) -> Response {
 /// so it lies behind the end of the request.
 fn unpacked(answered: Answered) -> Result<Answered, Failure> {
     let Answered { head, body } = answered;
+    if !head.packed {
+        return Ok(Answered { head, body });
+    }
     let codings = head.headers.get(CONTENT_ENCODING).and_then(|codings| codings.to_str().ok());
     let body = match (body, codings) {
         (Some(body), Some(codings)) => Some(coding::unpack(body, codings).map_err(|error| failure::unpacking(&error))?),
         (body, _) => body,
     };
     Ok(Answered { head, body })
-}
-
-/// Whether the service keeps the connection open behind this answer.
-fn stays_open(head: &http::response::Parts) -> bool {
-    let says = |wanted: &str| {
-        let values = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-        values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(wanted))
-    };
-    if head.version == Version::HTTP_10 { says("keep-alive") } else { !says("close") }
-}
-
-fn protocol(version: Version) -> &'static str {
-    if version == Version::HTTP_10 { "HTTP/1.0" } else { "HTTP/1.1" }
 }

@@ -13,7 +13,6 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinHandle;
 
 use crate::alarm::{Alarm, Elapsed, Leash, NEVER};
-use crate::crew::LONG_SLEEP;
 use crate::net::Client;
 use crate::tally::Tally;
 use crate::user::{Event, Ticket, Word, Work};
@@ -124,9 +123,6 @@ impl Ongoing {
             }
             waited = true;
             let due = self.timers.next_due().unwrap_or(NEVER);
-            if due.since(self.tally.clock.now()) >= LONG_SLEEP {
-                self.client.park();
-            }
             match alarm.wait(self.inbox.recv(), due, leash).await {
                 Ok(told) => self.first = told,
                 Err(Elapsed::Deadline) => self.tally.late(due, self.tally.clock.now()),

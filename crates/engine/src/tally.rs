@@ -176,6 +176,11 @@ impl Tally {
         self.connections.set(self.connections.get() - 1);
     }
 
+    #[cfg(test)]
+    pub(crate) fn connections_open(&self) -> u64 {
+        self.connections.get()
+    }
+
     pub(crate) fn bytes_sent(&self, bytes: u64) {
         self.sent.set(self.sent.get() + bytes);
     }

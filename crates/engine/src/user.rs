@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
+pub use crate::headers::Headers;
 use crate::meter::{Meter, TagSet};
 
 pub use work::{Event, Ticket, Word, Work};
@@ -210,7 +211,7 @@ pub struct Response {
     /// Peer of the connection.
     pub remote: Option<SocketAddr>,
     /// Headers.
-    pub headers: HeaderMap,
+    pub headers: Headers,
     /// Body, unpacked; `None` if it was not wanted or there is none.
     pub body: Option<Bytes>,
     /// Cookies that the jar holds for this URL afterwards: name and value.

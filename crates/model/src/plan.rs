@@ -241,6 +241,36 @@ pub struct HttpSettings {
     pub throw: bool,
     /// Whether ids in URLs become `{id}` in the `name` tag.
     pub group_names: bool,
+    /// Which HTTP is spoken.
+    #[serde(default)]
+    pub http_version: HttpVersion,
+    /// How old a connection may be to take another request; `None` is for ever.
+    #[serde(default)]
+    pub connection_max_age: Option<Duration>,
+    /// How many requests a connection takes; `None` is any number.
+    #[serde(default)]
+    pub connection_max_requests: Option<u32>,
+    /// Bytes of memory that the bodies which one worker is receiving at once may take.
+    #[serde(default = "body_bytes_max")]
+    pub body_bytes_max: u64,
+}
+
+/// Which HTTP is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HttpVersion {
+    /// Over TLS what both sides agree on, HTTP/2 first; HTTP/1.1 else.
+    #[default]
+    Agreed,
+    /// HTTP/1.1 alone.
+    Http1,
+    /// HTTP/2 alone, also without TLS.
+    Http2,
+}
+
+/// 512 MiB.
+fn body_bytes_max() -> u64 {
+    512 << 20
 }
 
 impl Default for HttpSettings {
@@ -256,6 +286,10 @@ impl Default for HttpSettings {
             discard_response_bodies: false,
             throw: false,
             group_names: true,
+            http_version: HttpVersion::default(),
+            connection_max_age: None,
+            connection_max_requests: None,
+            body_bytes_max: body_bytes_max(),
         }
     }
 }

@@ -20,6 +20,37 @@ pub struct Summary {
     pub root: Group,
     /// Results of thresholds, in the order of the script.
     pub thresholds: Vec<ThresholdResult>,
+    /// Failed requests by cause: k6's error code and text, or `status 503`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, RequestErrors>,
+    /// Requests that were sent again, since the service had closed the idle connection that they went out on.
+    #[serde(default)]
+    pub sent_again: u64,
+}
+
+/// How many causes of failed requests are told apart; further ones count under [`crate::window::OTHER`].
+pub const ERROR_CAUSES_MAX: usize = 250;
+
+/// Failed requests of one cause.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestErrors {
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub example: RequestExample,
+}
+
+/// A request that failed, without its secrets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestExample {
+    /// Method.
+    pub method: String,
+    /// URL; user info and values of parameters that look like secrets are masked.
+    pub url: String,
+    /// Status; 0 if there was no answer.
+    pub status: u16,
+    /// Headers that the answer had.
+    pub headers: u32,
 }
 
 impl Summary {

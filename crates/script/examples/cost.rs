@@ -85,7 +85,7 @@ fn respond(request: &Request) -> Response {
         url: request.url.clone(),
         proto: "HTTP/1.1",
         remote: None,
-        headers,
+        headers: headers.into(),
         body: Some(r#"{"key":17}"#.into()),
         cookies: Vec::new(),
         timings: Timings::default(),

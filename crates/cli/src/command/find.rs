@@ -108,7 +108,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
         Target::Url(url) => {
             let address = reach(&url, &guard)?;
             let plan = plan(&shown(&url), &promises, scenario("default", max), HttpSettings::default());
-            (plan, engine::url_users(url.as_str(), typed.think), Some(address), Signals::catch()?)
+            (plan, engine::url_users(url.as_str(), typed.think), address, Signals::catch()?)
         }
         Target::Script(path) => {
             if !typed.think.is_zero() {
@@ -137,6 +137,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
         allow_crash: typed.allow_crash,
     };
     plan.search = Some(limits);
+    typed.connections.apply(&mut plan.http);
     Ok(Wish {
         plan: Arc::new(plan),
         factory,

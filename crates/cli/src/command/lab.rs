@@ -132,7 +132,7 @@ async fn climb(
         command: "lab",
         plan: Arc::new(plan),
         factory: engine::url_users(url.as_str(), Duration::ZERO),
-        watching: Watching { target: Some(address), specs },
+        watching: Watching { target: address, specs },
         guard,
         file: None,
         workers: None,

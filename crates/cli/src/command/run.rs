@@ -44,13 +44,13 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
             let nothing = serde_json::Value::Object(serde_json::Map::new());
             let planned = script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
             let factory = engine::url_users(url.as_str(), Duration::ZERO);
-            (warned(planned, &mut output), factory, Some(address), Signals::catch()?)
+            (warned(planned, &typed.connections, &mut output), factory, address, Signals::catch()?)
         }
         Target::Script(path) => {
             let mut signals = Signals::catch()?;
             let loaded = load(&path, &typed.scripting, env, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
-            let plan = warned(plan_of(&loaded, &overrides)?, &mut output);
+            let plan = warned(plan_of(&loaded, &overrides)?, &typed.connections, &mut output);
             (plan.clone(), loaded.factory(), None, signals)
         }
     };
@@ -69,7 +69,12 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
     finish(session.conclude().await, &plan, &typed)
 }
 
-fn warned((plan, warnings): (Plan, Vec<String>), output: &mut Output) -> Arc<Plan> {
+fn warned(
+    (mut plan, warnings): (Plan, Vec<String>),
+    connections: &args::Connections,
+    output: &mut Output,
+) -> Arc<Plan> {
+    connections.apply(&mut plan.http);
     warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
     Arc::new(plan)
 }

@@ -100,10 +100,54 @@ fn passwords_in_urls_are_neither_shown_nor_recorded() {
     let script = "import http from 'k6/http'; export default () => { http.get('http://me:s3cret@127.0.0.1:1/'); };";
     let (exit, failed) = code(folder.path(), script, &["-i", "1"]);
     assert!(exit == 0 && failed.contains("request failed: GET http://me:***@127.0.0.1:1/"), "{failed}");
+    let example = "1212 dial: connection refused (1 request), e.g. GET http://****:****@127.0.0.1:1/";
+    assert!(failed.contains("ERRORS") && failed.contains(example), "{failed}");
     for text in [output.stdout, output.stderr, record, failed.into_bytes()] {
         let text = String::from_utf8_lossy(&text);
         assert!(!text.is_empty() && !text.contains("s3cret"), "{text}");
     }
+}
+
+#[test]
+fn connections_are_made_and_used_as_the_flags_say() {
+    let service = Service::start("laptop --no-database");
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import http from 'k6/http'; import { check } from 'k6';
+      export default function () {
+        const all = [1, 2, 3].map(() => http.get(`${__ENV.TARGET}/healthz`));
+        check(all, { 'all are new': (all) => all.every((r) => r.timings.connecting > 0),
+                     'HTTP/1.1': (all) => all.every((r) => r.proto === 'HTTP/1.1') });
+      }";
+    let target = format!("TARGET={}", service.url);
+    let run = |words: &[&str]| code(folder.path(), script, &[&["-i", "1", "-e", &target], words].concat());
+    let (exit, said) = run(&["--connection-max-requests", "1"]);
+    assert!(exit == 0 && said.contains("✓ all are new") && said.contains("✓ HTTP/1.1"), "{said}");
+    let (exit, said) = run(&["--http-version", "1.1", "--connection-max-age", "10m"]);
+    assert!(exit == 0 && said.contains("✗ all are new") && said.contains("✓ HTTP/1.1"), "{said}");
+    let (exit, said) = run(&["--http-version", "2"]);
+    assert!(exit == 0 && said.contains("http2: connection error with http2 ErrCode"), "{said}");
+    let (exit, said) = run(&["--http-version", "3"]);
+    assert!(exit == 255 && said.contains("1.1, 2"), "{said}");
+}
+
+#[test]
+fn a_unix_socket_is_a_target() {
+    use std::io::{Read, Write};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("service.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1024];
+        let count = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+        String::from_utf8_lossy(&request[..count]).into_owned()
+    });
+    let url = format!("http+unix://{}/health", path.to_str().unwrap().replace('/', "%2F"));
+    let output = plimsoll().args(["run", &url, "-i", "1"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("http_reqs"), "{said}");
+    assert!(server.join().unwrap().starts_with("GET /health HTTP/1.1\r\nHost: localhost\r\n"));
 }
 
 #[test]

@@ -1,38 +1,37 @@
-//! One HTTP/1.1 connection of one user. The user's own task drives it while a request is under way, so that a request
-//! costs no task, no channel to another task and no wake-up but the socket's.
+//! Connections of one user: how they come about, what is known of them, and HTTP/1.1 over them. The user's own task
+//! drives them, so that a request costs no task, no channel to another task and no wake-up but the socket's.
 
-use std::cell::{Cell, RefCell};
-use std::future::{Future, poll_fn};
+use std::cell::Cell;
+use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::Full;
-use hyper::body::Body;
-use hyper::client::conn::http1::{self, SendRequest};
+use bytes::Bytes;
+use http::Method;
 use model::unit::Moment;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use url::Host;
 
+use super::http1::answer::{Reader, Wants};
+use super::http1::{self, Sending};
+use super::http2::Http2;
+use super::outgoing::Outgoing;
+use super::proxy::Proxy;
 use super::target::{Origin, Target};
-use super::wire::{Counted, Marks, Stream, Traffic, Wire};
+use super::wire::{Counted, Stream, Traffic, Transport};
 use super::{Net, failure, tls};
+use crate::net::cookies::Jar;
 use crate::user::{Failure, Timings};
+
+pub(crate) use super::http1::answer::Head;
 
 /// How long TCP may take to connect.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Headers that an answer may have. hyper makes room for so many each time, hence no more.
-pub(crate) const HEADERS_MAX: usize = 256;
-
-/// Bytes that the head of an answer may have.
-pub(crate) const HEAD_BYTES_MAX: usize = 400 * 1024;
 
 /// What is known of a request while it is under way, and still when it is cut short.
 #[derive(Default)]
@@ -40,7 +39,10 @@ pub(crate) struct Progress {
     connecting_ms: Cell<f64>,
     tls_ms: Cell<f64>,
     got: Cell<Option<Moment>>,
-    marks: RefCell<Option<Rc<Marks>>>,
+    /// When the last byte of the request was written.
+    pub(crate) wrote: Cell<Option<Moment>>,
+    /// When the first byte of the answer was read.
+    pub(crate) first_read: Cell<Option<Moment>>,
     pub(crate) remote: Cell<Option<SocketAddr>>,
     pub(crate) tls_version: Cell<Option<&'static str>>,
 }
@@ -50,24 +52,28 @@ fn milliseconds(from: Moment, to: Moment) -> f64 {
 }
 
 impl Progress {
+    /// The request has a connection now.
+    pub(crate) fn got(&self, now: Moment, facts: &Facts) {
+        self.got.set(Some(now));
+        self.wrote.set(None);
+        self.first_read.set(None);
+        self.remote.set(facts.remote);
+        self.tls_version.set(facts.tls_version);
+    }
+
     /// The phases of a request that went on from `began` to `ended`. What was under way when it failed is counted
     /// up to the end, so that a timeout is as long as it felt.
     pub(crate) fn timings(&self, began: Moment, ended: Moment) -> Timings {
         let mut timings =
             Timings { connecting: self.connecting_ms.get(), tls_handshaking: self.tls_ms.get(), ..Timings::default() };
-        let marks = self.marks.borrow();
-        let (Some(got), Some(marks)) = (self.got.get(), marks.as_ref()) else {
+        let Some(got) = self.got.get() else {
             timings.blocked = milliseconds(began, ended);
             return timings;
         };
         timings.blocked = milliseconds(began, got);
-        let Some(wrote) = marks.wrote() else {
-            timings.sending = milliseconds(got, ended);
-            return timings;
-        };
         // An answer may begin before the request is written to its end.
-        let first = marks.first_read().unwrap_or(ended);
-        let wrote = wrote.min(first);
+        let first = self.first_read.get().unwrap_or(ended);
+        let wrote = self.wrote.get().unwrap_or(first).min(first);
         timings.sending = milliseconds(got, wrote);
         timings.waiting = milliseconds(wrote, first);
         timings.receiving = milliseconds(first, ended);
@@ -77,7 +83,7 @@ impl Progress {
 
 /// The head of an answer, and its body if it was wanted.
 pub(crate) struct Answered {
-    pub(crate) head: http::response::Parts,
+    pub(crate) head: Head,
     pub(crate) body: Option<Bytes>,
 }
 
@@ -88,200 +94,168 @@ pub(crate) struct Broken {
     pub(crate) answer_begun: bool,
 }
 
-type Driver = http1::Connection<Wire, Full<Bytes>>;
-
-/// See the module.
-pub(crate) struct Connection {
-    target: Rc<Target>,
-    line: Line,
-    marks: Rc<Marks>,
-    remote: SocketAddr,
-    tls_version: Option<&'static str>,
+/// What is known of a connection.
+pub(crate) struct Facts {
+    pub(crate) target: Rc<Target>,
+    pub(crate) remote: Option<SocketAddr>,
+    pub(crate) tls_version: Option<&'static str>,
+    born: Moment,
+    requests: Cell<u32>,
 }
 
-/// The HTTP machinery holds two buffers of 8 kB, so it is there only while it may be needed soon.
-enum Line {
-    Warm(Box<Http>),
-    Parked(Wire),
-    Dead,
-}
+impl Facts {
+    /// Whether the connection leads where `target` is.
+    pub(crate) fn lead_to(&self, target: &Rc<Target>) -> bool {
+        Rc::ptr_eq(&self.target, target) || self.target.origin == target.origin
+    }
 
-struct Http {
-    sender: SendRequest<Full<Bytes>>,
-    driver: Driver,
-}
+    /// Whether the plan lets it take another request at `now`.
+    pub(crate) fn young(&self, net: &Net, now: impl FnOnce() -> Moment) -> bool {
+        let settings = net.settings();
+        settings.connection_max_requests.is_none_or(|most| self.requests.get() < most)
+            && settings.connection_max_age.is_none_or(|most| now() < self.born + most)
+    }
 
-impl Http {
-    async fn new(wire: Wire) -> hyper::Result<Box<Self>> {
-        let mut builder = http1::Builder::new();
-        builder.title_case_headers(true).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
-        let (sender, driver) = builder.handshake(wire).await?;
-        Ok(Box::new(Self { sender, driver }))
+    /// It takes another request.
+    pub(crate) fn takes_one(&self) {
+        self.requests.set(self.requests.get().saturating_add(1));
     }
 }
 
+/// An HTTP/1.1 connection.
+pub(crate) struct Connection {
+    pub(crate) facts: Facts,
+    stream: Stream,
+    /// The proxy that passes each request on, if one does.
+    proxy: Option<Rc<Proxy>>,
+}
+
+/// A new connection, by the protocol that both sides agreed on.
+pub(crate) enum Dialed {
+    Http1(Connection),
+    Http2(Rc<Http2>),
+}
+
 impl Connection {
-    /// Connects to the origin of `target`.
-    pub(crate) async fn dial(
+    /// Whether it can take a request.
+    pub(crate) fn usable(&mut self, net: &Net) -> bool {
+        self.facts.young(net, || net.tally.clock.now()) && http1::quiet(&mut self.stream)
+    }
+
+    /// Sends a request and reads the answer to its end. Returns also whether the connection may be kept.
+    pub(crate) async fn exchange(
+        &mut self,
         net: &Net,
-        target: &Rc<Target>,
-        traffic: &Rc<Traffic>,
+        outgoing: &Outgoing<'_>,
+        jar: &std::cell::RefCell<Jar>,
         progress: &Progress,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Answered, bool), Broken> {
+        self.facts.takes_one();
+        progress.got(net.tally.clock.now(), &self.facts);
+        let proxy = self.proxy.as_deref();
+        let sending = Sending {
+            head: &|out| outgoing.write(out, &net.defaults, &jar.borrow(), proxy),
+            body: outgoing.body.clone(),
+            withheld: outgoing.expects_continue(),
+        };
+        let wants = Wants { head_only: outgoing.method == Method::HEAD, body: outgoing.keep_body };
+        let mut reader = Reader::new(wants, &net.held);
+        match http1::exchange(&mut self.stream, &net.scratch, sending, &mut reader, progress).await {
+            Ok(in_order) => {
+                let (head, body) = reader.finish();
+                Ok((Answered { head, body }, in_order && !outgoing.closes(&net.defaults)))
+            }
+            Err(fault) => {
+                let answer_begun = progress.first_read.get().is_some();
+                Err(Broken { failure: failure::exchange(&fault, answer_begun), answer_begun })
+            }
+        }
+    }
+}
+
+/// Connects to the origin of `target`. On the heap, since it is rare and its state is large.
+pub(crate) fn dial<'a>(
+    net: &'a Net,
+    target: &'a Rc<Target>,
+    traffic: &'a Rc<Traffic>,
+    progress: &'a Progress,
+) -> Pin<Box<dyn Future<Output = Result<Dialed, Failure>> + 'a>> {
+    Box::pin(async move {
         let clock = net.tally.clock;
         let origin = &target.origin;
-        let remote = net.resolver.address(origin, clock).await?;
-        net.gate.pass(&origin.host.to_string(), remote)?;
-        let dialed = clock.now();
-        let stream = tokio::time::timeout(DIAL_TIMEOUT, TcpStream::connect(remote)).await;
-        let stream = stream.map_err(|_| failure::dial_timeout())?.map_err(|error| failure::dial(&error))?;
+        let proxy = net.proxies.of(origin).transpose().map_err(failure::other)?;
+        if proxy.is_some() && !origin.tls && net.prior_knowledge() {
+            return Err(failure::other("proxy: HTTP/2 without TLS cannot be spoken through a proxy"));
+        }
+        let (transport, remote) = match &proxy {
+            Some(proxy) => {
+                net.gate.pass_by_proxy(origin, &net.resolver, clock).await?;
+                tcp(net, &proxy.origin, progress).await.map_err(failure::by_proxy)?
+            }
+            None if origin.unix => (unix(origin, net, progress).await?, None),
+            None => tcp(net, origin, progress).await?,
+        };
+        let mut counted = Counted::new(transport, traffic.clone(), net.tally.clone());
         let connected = clock.now();
-        progress.connecting_ms.set(milliseconds(dialed, connected));
-        stream.set_nodelay(true).map_err(|error| failure::dial(&error))?;
-        let counted = Counted::new(stream, traffic.clone(), net.tally.clone());
-        let marks = Marks::new(clock);
+        let mut agreed_h2 = net.prior_knowledge();
         let (stream, tls_version) = if origin.tls {
-            let (stream, version) =
-                secure(origin, counted, net.tls.get_or_init(|| tls::config(net.skip_verify()))).await?;
+            if let Some(proxy) = &proxy {
+                proxy.connect(&mut counted, target).await?;
+            }
+            let config = net.tls.get_or_init(|| tls::config(net.skip_verify(), net.settings().http_version));
+            let stream = secure(origin, counted, config).await?;
             progress.tls_ms.set(milliseconds(connected, clock.now()));
+            let session = stream.get_ref().1;
+            let required = agreed_h2;
+            agreed_h2 = session.alpn_protocol() == Some(b"h2");
+            if required && !agreed_h2 {
+                return Err(failure::other("http2: the service does not agree to speak HTTP/2"));
+            }
+            let version = tls::version(session.protocol_version());
             (Stream::Tls(Box::new(stream)), version)
         } else {
             (Stream::Plain(counted), None)
         };
-        let line = Line::Parked(Wire::new(stream, marks.clone()));
-        Ok(Self { target: target.clone(), line, marks, remote, tls_version })
-    }
-
-    /// Whether it leads where `target` is.
-    pub(crate) fn leads_to(&self, target: &Rc<Target>) -> bool {
-        Rc::ptr_eq(&self.target, target) || self.target.origin == target.origin
-    }
-
-    /// Whether it can take a request; reads what the service has sent meanwhile, such as its end. Does not wait: an
-    /// answer may come before the request was written to its end, and then there will be no other on this connection.
-    pub(crate) async fn alive(&mut self) -> bool {
-        let Ok(http) = self.line.warm().await else { return false };
-        poll_fn(|cx| {
-            let ended = Pin::new(&mut http.driver).poll(cx).is_ready();
-            let ready = matches!(http.sender.poll_ready(cx), Poll::Ready(Ok(())));
-            Poll::Ready(ready && !ended)
-        })
-        .await
-    }
-
-    /// Gives back its buffers until it is needed again; `false` if it must be closed.
-    pub(crate) fn park(&mut self) -> bool {
-        self.line = match std::mem::replace(&mut self.line, Line::Dead) {
-            Line::Warm(http) => {
-                let parts = http.driver.into_parts();
-                // What comes without being asked for belongs to no request.
-                if parts.read_buf.is_empty() { Line::Parked(parts.io) } else { Line::Dead }
-            }
-            other => other,
-        };
-        !matches!(self.line, Line::Dead)
-    }
-
-    /// Sends `request` and reads the answer to its end.
-    pub(crate) async fn exchange(
-        &mut self,
-        request: http::Request<Full<Bytes>>,
-        keep_body: bool,
-        progress: &Progress,
-    ) -> Result<Answered, Broken> {
-        self.marks.reset();
-        *progress.marks.borrow_mut() = Some(self.marks.clone());
-        progress.remote.set(Some(self.remote));
-        progress.tls_version.set(self.tls_version);
-        progress.got.set(Some(self.marks.clock().now()));
-        let answered = self.run(request, keep_body).await;
-        answered.map_err(|error| {
-            let answer_begun = self.marks.first_read().is_some();
-            Broken { failure: failure::exchange(&error, answer_begun), answer_begun }
-        })
-    }
-
-    async fn run(&mut self, request: http::Request<Full<Bytes>>, keep_body: bool) -> hyper::Result<Answered> {
-        let Http { sender, driver } = self.line.warm().await?;
-        let response = {
-            let mut response = pin!(sender.send_request(request));
-            poll_fn(|cx| drive(driver, cx, |cx| response.as_mut().poll(cx))).await?
-        };
-        let (head, mut body) = response.into_parts();
-        let mut kept = Kept::default();
-        while let Some(frame) = poll_fn(|cx| drive(driver, cx, |cx| Pin::new(&mut body).poll_frame(cx))).await {
-            if let Ok(data) = frame?.into_data()
-                && keep_body
-            {
-                kept.add(data);
-            }
+        let facts = Facts { target: target.clone(), remote, tls_version, born: clock.now(), requests: Cell::new(0) };
+        if agreed_h2 {
+            return Ok(Dialed::Http2(Http2::new(stream, facts).await?));
         }
-        Ok(Answered { head, body: keep_body.then(|| kept.into_bytes()) })
-    }
+        let proxy = proxy.filter(|_| !origin.tls);
+        Ok(Dialed::Http1(Connection { facts, stream, proxy }))
+    })
 }
 
-impl Line {
-    async fn warm(&mut self) -> hyper::Result<&mut Http> {
-        if !matches!(self, Self::Warm(_))
-            && let Self::Parked(wire) = std::mem::replace(self, Self::Dead)
-        {
-            *self = Self::Warm(Http::new(wire).await?);
-        }
-        match self {
-            Self::Warm(http) => Ok(http),
-            Self::Parked(_) | Self::Dead => unreachable!("a connection that could not be parked is dropped"),
-        }
-    }
+async fn tcp(net: &Net, origin: &Origin, progress: &Progress) -> Result<(Transport, Option<SocketAddr>), Failure> {
+    let clock = net.tally.clock;
+    let remote = net.resolver.address(origin, clock).await?;
+    net.gate.pass(&origin.host.to_string(), remote)?;
+    let dialed = clock.now();
+    let stream = tokio::time::timeout(DIAL_TIMEOUT, TcpStream::connect(remote)).await;
+    let stream = stream.map_err(|_| failure::dial_timeout())?.map_err(|error| failure::dial(&error))?;
+    progress.connecting_ms.set(milliseconds(dialed, clock.now()));
+    stream.set_nodelay(true).map_err(|error| failure::dial(&error))?;
+    Ok((Transport::Tcp(stream), Some(remote)))
 }
 
-/// Polls what waits for the connection, then the connection, then the former again. Only the connection is given the
-/// real waker: what waits for it is looked at whenever it moved.
-fn drive<T>(driver: &mut Driver, cx: &mut Context<'_>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
-    let mut silent = Context::from_waker(Waker::noop());
-    if let Poll::Ready(value) = poll(&mut silent) {
-        return Poll::Ready(value);
-    }
-    // An end or an error of the connection reaches what waits for it.
-    let _ = Pin::new(driver).poll(cx);
-    poll(&mut silent)
+/// A unix socket is on this machine by its nature, so that nobody has to be asked for it.
+async fn unix(origin: &Origin, net: &Net, progress: &Progress) -> Result<Transport, Failure> {
+    let dialed = net.tally.clock.now();
+    let Host::Domain(path) = &origin.host else { unreachable!("the host of a unix socket is its path") };
+    let stream = UnixStream::connect(path).await.map_err(|error| failure::dial(&error))?;
+    progress.connecting_ms.set(milliseconds(dialed, net.tally.clock.now()));
+    Ok(Transport::Unix(stream))
 }
 
 async fn secure(
     origin: &Origin,
     counted: Counted,
     config: &Arc<rustls::ClientConfig>,
-) -> Result<(tokio_rustls::client::TlsStream<Counted>, Option<&'static str>), Failure> {
+) -> Result<tokio_rustls::client::TlsStream<Counted>, Failure> {
     let name = match &origin.host {
         Host::Domain(name) => ServerName::try_from(name.clone()).map_err(|error| failure::other(error.to_string()))?,
         Host::Ipv4(address) => ServerName::from(std::net::IpAddr::from(*address)),
         Host::Ipv6(address) => ServerName::from(std::net::IpAddr::from(*address)),
     };
     let connecting = TlsConnector::from(config.clone()).connect(name, counted);
-    let stream = connecting.await.map_err(|error| failure::handshake(&error))?;
-    let version = tls::version(stream.get_ref().1.protocol_version());
-    Ok((stream, version))
-}
-
-/// The parts of a body: copied only if there is more than one.
-#[derive(Default)]
-struct Kept {
-    first: Bytes,
-    all: BytesMut,
-}
-
-impl Kept {
-    fn add(&mut self, data: Bytes) {
-        if self.first.is_empty() && self.all.is_empty() {
-            self.first = data;
-            return;
-        }
-        if self.all.is_empty() {
-            self.all.extend_from_slice(&std::mem::take(&mut self.first));
-        }
-        self.all.extend_from_slice(&data);
-    }
-
-    fn into_bytes(self) -> Bytes {
-        if self.all.is_empty() { self.first } else { self.all.freeze() }
-    }
+    connecting.await.map_err(|error| failure::handshake(&error))
 }

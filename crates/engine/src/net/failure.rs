@@ -1,10 +1,40 @@
 //! Why a request failed, in k6's codes and words. What is the fault of this machine says so in words of our own.
 
-use std::error::Error;
 use std::io;
 
+use super::http1::answer::Fault;
 use crate::coding::Unpacking;
 use crate::user::Failure;
+
+/// HTTP/2 ended a stream or a connection with this code.
+pub(crate) fn http2(base: u32, what: &str, code: u32) -> Failure {
+    const NAMES: [&str; 14] = [
+        "NO_ERROR",
+        "PROTOCOL_ERROR",
+        "INTERNAL_ERROR",
+        "FLOW_CONTROL_ERROR",
+        "SETTINGS_TIMEOUT",
+        "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR",
+        "REFUSED_STREAM",
+        "CANCEL",
+        "COMPRESSION_ERROR",
+        "CONNECT_ERROR",
+        "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY",
+        "HTTP_1_1_REQUIRED",
+    ];
+    match NAMES.get(code as usize) {
+        Some(name) => failure(base + code + 1, format!("http2: {what} with http2 ErrCode {name}")),
+        None => failure(base, format!("http2: {what} with http2 ErrCode unknown error code 0x{code:x}")),
+    }
+}
+
+/// The proxy could not be reached.
+pub(crate) fn by_proxy(mut cause: Failure) -> Failure {
+    cause.text.insert_str(0, "proxy: ");
+    cause
+}
 
 fn failure(code: u32, text: impl Into<String>) -> Failure {
     Failure { code, text: text.into() }
@@ -89,17 +119,13 @@ pub(crate) fn handshake(error: &io::Error) -> Failure {
 }
 
 /// Reading or writing failed.
-fn transport(error: &io::Error) -> Failure {
+pub(crate) fn transport(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::ConnectionReset => failure(1220, "read: connection reset by peer"),
         io::ErrorKind::BrokenPipe => failure(1201, "write: broken pipe"),
         io::ErrorKind::UnexpectedEof => other("unexpected EOF"),
         io::ErrorKind::TimedOut => failure(1200, "read: connection timed out"),
         _ if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => handshake(error),
-        // The HTTP machinery's way to say that the parts of a body do not fit together.
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            other(format!("malformed chunked encoding: {}", words(error)))
-        }
         _ => failure(1200, words(error)),
     }
 }
@@ -114,24 +140,20 @@ pub(crate) fn unpacking(unpacking: &Unpacking) -> Failure {
 }
 
 /// The exchange on a connection failed; `answer_begun` says whether a byte of the answer had come.
-pub(crate) fn exchange(error: &hyper::Error, answer_begun: bool) -> Failure {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<io::Error>() {
-            return transport(error);
+pub(crate) fn exchange(fault: &Fault, answer_begun: bool) -> Failure {
+    match fault {
+        Fault::Read(error) => transport(error),
+        Fault::Write(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+            failure(1220, "write: connection reset by peer")
         }
-        source = cause.source();
-    }
-    if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-        other(if answer_begun { "unexpected EOF" } else { "EOF" })
-    } else if error.to_string().contains("message head is too large") {
-        // hyper tells this apart by a method of its server half only.
-        let [headers, kilobytes] = [super::connection::HEADERS_MAX, super::connection::HEAD_BYTES_MAX / 1024];
-        other(format!("malformed HTTP response: its head has more than {headers} headers or {kilobytes} kB"))
-    } else if error.is_parse() {
-        other(format!("malformed HTTP response: {error}"))
-    } else {
-        other(error.to_string())
+        Fault::Write(error) => transport(error),
+        Fault::Ended => other(if answer_begun { "unexpected EOF" } else { "EOF" }),
+        Fault::Malformed(text) => other(text.as_str()),
+        Fault::TooLarge(bytes) => other(format!(
+            "the bodies of answers that are being received take more than {} MiB of memory: discard those that the \
+             script does not look at (discardResponseBodies)",
+            bytes >> 20
+        )),
     }
 }
 

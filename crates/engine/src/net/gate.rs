@@ -6,7 +6,10 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use super::dns::Resolver;
 use super::failure;
+use super::target::Origin;
+use crate::clock::Clock;
 use crate::user::Failure;
 
 /// Says whether a host, found at this address, may be loaded, or in a sentence why not.
@@ -65,5 +68,29 @@ impl Gate {
         self.known.borrow_mut().push((host.to_owned(), address));
         (self.tell)(Passage::Contacted { host: host.to_owned(), address });
         Ok(())
+    }
+
+    /// Passes if what a proxy is asked to connect to may be loaded. A name that only the proxy can look up must be
+    /// permitted as a name.
+    pub(crate) async fn pass_by_proxy(
+        &self,
+        origin: &Origin,
+        resolver: &Resolver,
+        clock: Clock,
+    ) -> Result<(), Failure> {
+        let host = origin.host.to_string();
+        let refused = match resolver.address(origin, clock).await {
+            Ok(address) => (self.permit.0)(&host, address.ip()).err(),
+            // An address that nobody has (RFC 5737), so that nobody permits it.
+            Err(_) => (self.permit.0)(&host, IpAddr::from([192, 0, 2, 1])).err().map(|_| {
+                format!(
+                    "refused to load {host} through the proxy: its name cannot be looked up here, so that it may be \
+                     anywhere; if it is yours to load, say so with --allow {host}"
+                )
+            }),
+        };
+        let Some(sentence) = refused else { return Ok(()) };
+        (self.tell)(Passage::Refused(sentence));
+        Err(failure::refused())
     }
 }

@@ -13,7 +13,7 @@ use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::target::Origin;
-use super::wire::Counted;
+use super::wire::{Counted, Transport};
 use super::{Client, failure, tls};
 use crate::alarm::{Alarm, Elapsed, Leash};
 use crate::grpc::{Channel, ChannelSettings, Incoming, Opened, code};
@@ -72,7 +72,7 @@ impl Client {
         net.gate.pass(&origin.host.to_string(), remote)?;
         let stream = TcpStream::connect(remote).await.map_err(|error| failure::dial(&error))?;
         stream.set_nodelay(true).map_err(|error| failure::dial(&error))?;
-        let counted = Counted::new(stream, self.traffic.clone(), net.tally.clone());
+        let counted = Counted::new(Transport::Tcp(stream), self.traffic.clone(), net.tally.clone());
         let settings = ChannelSettings {
             scheme: if origin.tls { "https" } else { "http" },
             authority: connect.authority.clone().unwrap_or_else(|| connect.address.clone()),
@@ -224,7 +224,7 @@ fn origin(address: &str, tls: bool) -> Result<Origin, Failure> {
     }
     let port = port.parse().map_err(|_| wrong("the port is no number between 0 and 65535"))?;
     let host = Host::parse(host).map_err(|error| wrong(&error.to_string()))?;
-    Ok(Origin { tls, host, port })
+    Ok(Origin { tls, host, port, unix: false })
 }
 
 fn server_name(origin: &Origin, authority: Option<&str>) -> Result<ServerName<'static>, Failure> {
@@ -251,7 +251,7 @@ mod tests {
         assert!(text("a:b").ends_with("the port is no number between 0 and 65535"));
         assert_eq!(
             origin("[::1]:5", true).unwrap(),
-            Origin { tls: true, host: Host::Ipv6(std::net::Ipv6Addr::LOCALHOST), port: 5 }
+            Origin { tls: true, host: Host::Ipv6(std::net::Ipv6Addr::LOCALHOST), port: 5, unix: false }
         );
     }
 }

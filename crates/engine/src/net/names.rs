@@ -33,6 +33,25 @@ pub(crate) fn plain(url: &Url) -> String {
     url.into()
 }
 
+/// The URL of an example for people: user info and the values of parameters that look like secrets are masked.
+pub(crate) fn masked(url: &Url) -> String {
+    const SECRETS: [&str; 10] =
+        ["token", "key", "password", "passwd", "pwd", "secret", "auth", "credential", "session", "signature"];
+    let secret = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        SECRETS.iter().any(|word| name.contains(word))
+    };
+    let mask = |pair: &str| match pair.split_once('=') {
+        Some((name, value)) if !value.is_empty() && secret(pair) => format!("{name}=****"),
+        _ => pair.to_owned(),
+    };
+    let mut masked = url.clone();
+    if let Some(query) = url.query() {
+        masked.set_query(Some(&query.split('&').map(mask).collect::<Vec<_>>().join("&")));
+    }
+    plain(&masked)
+}
+
 fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -73,6 +92,14 @@ mod tests {
         check("/deadbeef/facade/oauth2", "/deadbeef/facade/oauth2");
         check("/search?q=a%20b&page=2&flag", "/search?q={}&page={}&flag");
         check("/bootstrap-5.3.0.min.js", "/bootstrap-5.3.0.min.js");
+    }
+
+    #[test]
+    fn examples_show_no_secrets() {
+        let check = |url: &str, expected: &str| assert_eq!(masked(&Url::parse(url).unwrap()), expected);
+        check("http://ann:pw@h/a?page=2&Access_Token=abc&q=x", "http://****:****@h/a?page=2&Access_Token=****&q=x");
+        check("http://h/?api-key=1=2&x-auth&password=", "http://h/?api-key=****&x-auth&password=");
+        check("http+unix://%2Fa.sock/?secret=1", "http+unix://%2Fa.sock/?secret=****");
     }
 
     #[test]

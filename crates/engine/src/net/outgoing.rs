@@ -3,11 +3,14 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, HeaderValue, USER_AGENT};
-use http::{HeaderMap, Method};
-use http_body_util::Full;
+use http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+};
+use http::{HeaderMap, HeaderName, Method};
 
 use super::cookies::Jar;
+use super::proxy::Proxy;
 use super::target::Target;
 use crate::clock::Clock;
 
@@ -34,36 +37,86 @@ impl Outgoing<'_> {
         self.body.is_empty() && self.method.is_safe()
     }
 
-    /// The request as hyper takes it.
-    pub(crate) fn encode(&self, defaults: &Defaults, jar: &Jar) -> http::Request<Full<Bytes>> {
-        let mut request = http::Request::new(Full::new(self.body.clone()));
+    /// Whether its body waits for the service to ask for it.
+    pub(crate) fn expects_continue(&self) -> bool {
+        self.headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+    }
+
+    /// Whether it says that its connection ends with the answer.
+    pub(crate) fn closes(&self, defaults: &Defaults) -> bool {
+        let close = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"close");
+        defaults.close || self.headers.get(CONNECTION).is_some_and(close)
+    }
+
+    /// Writes the head of an HTTP/1.1 request. A proxy that passes requests on is told where to.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, defaults: &Defaults, jar: &Jar, proxy: Option<&Proxy>) {
+        out.extend_from_slice(self.method.as_str().as_bytes());
+        out.push(b' ');
+        if proxy.is_some() {
+            out.extend_from_slice(b"http://");
+            out.extend_from_slice(self.target.host_header.as_bytes());
+        }
+        out.extend_from_slice(self.target.uri.path_and_query().map_or("/", |path| path.as_str()).as_bytes());
+        out.extend_from_slice(b" HTTP/1.1\r\n");
+        write_header(out, &HOST, self.headers.get(HOST).unwrap_or(&self.target.host_header));
+        self.each(defaults, jar, |name, value| write_header(out, name, value));
+        if let Some(value) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
+            write_header(out, &PROXY_AUTHORIZATION, value);
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+
+    /// The request as HTTP/2 has it, or why it cannot be one.
+    pub(crate) fn request(&self, defaults: &Defaults, jar: &Jar) -> Result<http::Request<()>, String> {
+        let authority = self.headers.get(HOST).unwrap_or(&self.target.host_header);
+        let path = self.target.uri.path_and_query().map_or("/", |path| path.as_str());
+        let uri = http::Uri::builder()
+            .scheme(if self.target.origin.tls { "https" } else { "http" })
+            .authority(authority.as_bytes())
+            .path_and_query(path)
+            .build()
+            .map_err(|error| format!("http2: invalid request URL: {error}"))?;
+        let mut request = http::Request::new(());
         *request.method_mut() = self.method.clone();
-        *request.uri_mut() = self.target.uri.clone();
+        *request.uri_mut() = uri;
+        *request.version_mut() = http::Version::HTTP_2;
         let headers = request.headers_mut();
-        if !self.headers.contains_key(HOST) {
-            headers.insert(HOST, self.target.host_header.clone());
-        }
-        // The length is known better here than in the script.
-        for (name, value) in self.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH) {
-            headers.append(name.clone(), value.clone());
-        }
-        // hyper writes the length of a body that there is. Some servers refuse a POST that says nothing of its length.
-        if self.body.is_empty() && matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
-        }
-        let cookies = self.cookie_header(jar, headers.get(COOKIE));
+        self.each(defaults, jar, |name, value| {
+            // What is about one connection has no place in HTTP/2.
+            let hop = [CONNECTION, UPGRADE, TE, EXPECT].contains(name);
+            if !hop && !["keep-alive", "proxy-connection"].contains(&name.as_str()) {
+                headers.append(name.clone(), value.clone());
+            }
+        });
+        Ok(request)
+    }
+
+    /// Tells all headers but Host.
+    fn each(&self, defaults: &Defaults, jar: &Jar, mut tell: impl FnMut(&HeaderName, &HeaderValue)) {
         for (name, value) in [(USER_AGENT, &defaults.user_agent), (AUTHORIZATION, &self.target.authorization)] {
-            if let Some(value) = value.as_ref().filter(|_| !headers.contains_key(&name)) {
-                headers.insert(name, value.clone());
+            if let Some(value) = value.as_ref().filter(|_| !self.headers.contains_key(&name)) {
+                tell(&name, value);
             }
         }
-        if let Some(cookies) = cookies {
-            headers.insert(COOKIE, cookies);
+        // The length is known better here than in the script, and how the body is cut is none of its business. Some
+        // servers refuse a POST that says nothing of its length.
+        if !self.body.is_empty() || matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
+            tell(&CONTENT_LENGTH, &HeaderValue::from(self.body.len()));
+        }
+        let cookies = self.cookie_header(jar, self.headers.get(COOKIE));
+        for (name, value) in self.headers {
+            let ours = [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, TRAILER].contains(name);
+            let replaced = *name == COOKIE && cookies.is_some() || *name == CONNECTION && defaults.close;
+            if !ours && !replaced {
+                tell(name, value);
+            }
+        }
+        if let Some(cookies) = &cookies {
+            tell(&COOKIE, cookies);
         }
         if defaults.close {
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            tell(&CONNECTION, &HeaderValue::from_static("close"));
         }
-        request
     }
 
     fn cookie_header(&self, jar: &Jar, own: Option<&HeaderValue>) -> Option<HeaderValue> {
@@ -82,6 +135,19 @@ impl Outgoing<'_> {
         let all: Vec<String> = own.into_iter().chain(pairs).collect();
         HeaderValue::try_from(all.join("; ")).ok().filter(|value| !value.is_empty())
     }
+}
+
+/// A header in its usual spelling: each word with a capital.
+fn write_header(out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
+    let mut first = true;
+    out.extend(name.as_str().bytes().map(|byte| {
+        let spelled = if first { byte.to_ascii_uppercase() } else { byte };
+        first = byte == b'-';
+        spelled
+    }));
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]
@@ -108,12 +174,18 @@ mod tests {
             cookies: &cookies,
             keep_body: false,
         };
-        let request = outgoing.encode(&Defaults { user_agent: None, close: true }, &jar);
-        assert_eq!(request.headers()[COOKIE], "b=2; a=x; b=y");
-        assert_eq!(request.headers()[CONNECTION], "close");
-        assert!(!request.headers().contains_key(CONTENT_LENGTH));
+        let defaults = Defaults { user_agent: None, close: true };
+        let written = |outgoing: &Outgoing<'_>, jar: &Jar| {
+            let mut out = Vec::new();
+            outgoing.write(&mut out, &defaults, jar, None);
+            String::from_utf8(out).unwrap()
+        };
+        let expected = "GET / HTTP/1.1\r\nHost: h\r\nCookie: b=2; a=x; b=y\r\nConnection: close\r\n\r\n";
+        assert_eq!(written(&outgoing, &jar), expected);
         outgoing.method = Method::POST;
-        let request = outgoing.encode(&Defaults { user_agent: None, close: true }, &jar);
-        assert_eq!(request.headers()[CONTENT_LENGTH], "0");
+        assert!(written(&outgoing, &jar).contains("\r\nContent-Length: 0\r\n"));
+        let request = outgoing.request(&defaults, &jar).unwrap();
+        assert_eq!(request.uri().to_string(), "http://h/");
+        assert!(request.headers().contains_key(COOKIE) && !request.headers().contains_key(CONNECTION));
     }
 }

@@ -9,6 +9,9 @@ use super::failure;
 use super::target::Target;
 use crate::user::{Failure, Request};
 
+/// The scheme of unix sockets. No service may send its client to them.
+const UNIX: &str = "http+unix";
+
 /// Where an answer sends the client, if it does.
 pub(crate) fn redirection(answered: &Answered, from: &Target) -> Option<Result<url::Url, Failure>> {
     if !matches!(answered.head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -17,6 +20,9 @@ pub(crate) fn redirection(answered: &Answered, from: &Target) -> Option<Result<u
     let location = answered.head.headers.get(LOCATION)?;
     let location = String::from_utf8_lossy(location.as_bytes());
     let url = from.url.join(&location);
+    if url.as_ref().is_ok_and(|url| url.scheme() == UNIX) && from.url.scheme() != UNIX {
+        return Some(Err(failure::other(format!("refused to follow a redirect to the unix socket {location}"))));
+    }
     Some(url.map_err(|error| failure::other(format!("failed to parse Location header \"{location}\": {error}"))))
 }
 

@@ -7,7 +7,11 @@ use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 use http::Method;
+use model::summary::RequestExample;
+use url::Url;
 
+use super::connection::Head;
+use super::names;
 use crate::meter::{Endpoint, Finished, Meter, TagSet};
 use crate::user::{Failure, Timings};
 
@@ -16,6 +20,8 @@ pub(crate) struct Hop<'a> {
     pub(crate) base: TagSet,
     pub(crate) endpoint: Endpoint,
     pub(crate) method: &'a Method,
+    pub(crate) url: &'a Url,
+    pub(crate) answered: Option<&'a Head>,
     /// 0 if there was no answer.
     pub(crate) status: u16,
     pub(crate) proto: &'static str,
@@ -66,7 +72,12 @@ impl Samples {
                 Some(failure) if hop.status == 0 => format!("{} {}", failure.code, self.text(&failure.text)),
                 _ => format!("status {}", hop.status),
             };
-            meter.window(|window| *window.errors.entry(cause).or_default() += 1);
+            meter.request_failed(cause, || RequestExample {
+                method: hop.method.to_string(),
+                url: names::masked(hop.url),
+                status: hop.status,
+                headers: hop.answered.map_or(0, |head| u32::try_from(head.headers.len()).unwrap_or(u32::MAX)),
+            });
         }
     }
 

@@ -16,6 +16,8 @@ use crate::user::Failure;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) tls: bool,
+    /// Whether it is a socket in the file system; then `host` is its path.
+    pub(crate) unix: bool,
     pub(crate) host: Host<String>,
     pub(crate) port: u16,
 }
@@ -38,22 +40,32 @@ impl Target {
     pub(crate) fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
         let wrong = |text: String| Failure { code: 1020, text };
         let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
-        let tls = match url.scheme() {
-            "http" => false,
-            "https" => true,
+        let (tls, unix) = match url.scheme() {
+            "http" => (false, false),
+            "https" => (true, false),
+            "http+unix" => (false, true),
             scheme => return Err(wrong(format!("unsupported protocol scheme \"{scheme}\""))),
         };
-        let host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
+        let mut host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
+        let mut authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
+        if unix {
+            let path = String::from_utf8(percent_decoded(&host.to_string()));
+            let path = path.ok().filter(|path| path.starts_with('/'));
+            let path = path.ok_or_else(|| {
+                wrong("invalid URL: http+unix://%2Fpath%2Fto.sock/ is the form of a URL of a unix socket".to_owned())
+            })?;
+            (host, authority) = (Host::Domain(path), "localhost".to_owned());
+        }
         let port = url.port_or_known_default().unwrap_or(80);
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-        let uri = format!("{}{query}", url.path());
+        let path = if url.path().is_empty() { "/" } else { url.path() };
+        let uri = format!("{path}{query}");
         let uri = uri.parse().map_err(|error| wrong(format!("invalid URL: {error}")))?;
-        let authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
         let host_header = HeaderValue::try_from(authority).map_err(|error| wrong(format!("invalid URL: {error}")))?;
         let name = if meter.plan().http.group_names { names::grouped(&url) } else { names::plain(&url) };
         Ok(Self {
             authorization: authorization(&url),
-            origin: Origin { tls, host, port },
+            origin: Origin { tls, unix, host, port },
             uri,
             host_header,
             endpoint: meter.endpoint(&name),
@@ -62,8 +74,8 @@ impl Target {
     }
 }
 
-/// `Authorization: Basic …` for user and password of the URL.
-fn authorization(url: &Url) -> Option<HeaderValue> {
+/// `Basic …` for user and password of the URL.
+pub(crate) fn authorization(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
@@ -73,7 +85,7 @@ fn authorization(url: &Url) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("Basic {}", base64(&plain))).ok()
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
+pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
     let hex = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     let (mut out, mut at) = (Vec::new(), 0);
     while at < text.len() {

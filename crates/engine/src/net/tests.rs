@@ -17,6 +17,11 @@ use tokio::task::{LocalSet, spawn_local};
 use super::*;
 use crate::meter::{Meter, TagSet};
 
+mod http2;
+mod proxy;
+mod reuse;
+mod rude;
+
 /// What the server does next on a connection.
 #[derive(Clone, Copy)]
 enum Act {
@@ -111,9 +116,19 @@ pub(super) fn plan(http: HttpSettings) -> Arc<Plan> {
 
 impl World {
     fn new(http: HttpSettings) -> Self {
+        Self::behind(http, Proxies::default(), Permit::all())
+    }
+
+    fn behind(http: HttpSettings, proxies: Proxies, permit: Permit) -> Self {
         let clock = Clock::new(tokio::time::Instant::now().into_std());
         let tally = Tally::new(Meter::new(plan(http)), clock, Box::new(|_, _| ()));
-        Self { client: Client::new(Net::new(tally.clone(), Gate::new(Permit::all(), Box::new(|_| ())))), tally }
+        let gate = Gate::new(permit, Box::new(|_| ()));
+        Self { client: Client::new(Net::with(tally.clone(), gate, proxies)), tally }
+    }
+
+    /// Connections that are open.
+    fn connections(&self) -> u64 {
+        self.tally.connections_open()
     }
 
     async fn send(&self, request: Request) -> Response {
@@ -290,7 +305,6 @@ async fn connections_are_kept_and_their_bytes_counted() {
         let first = world.get(&url).await;
         assert_eq!((first.status, first.proto, first.body.as_deref()), (200, "HTTP/1.1", Some(&b"ok"[..])));
         assert!(first.timings.connecting > 0.0 && first.timings.blocked >= first.timings.connecting);
-        world.client.park();
         let second = world.get(&url).await;
         assert_eq!((second.timings.connecting, second.body.as_deref()), (0.0, Some(&b"ok"[..])));
         world.post(&url, "three").await;
@@ -314,6 +328,7 @@ async fn a_kept_connection_that_was_closed_is_replaced_for_requests_that_change_
         // The server takes the second request and closes without an answer: tried again on a new connection.
         assert_eq!(world.get(&url).await.status, 200);
         assert_eq!((seen.connections.get(), world.requests_counted()), (2, 2.0));
+        assert_eq!(world.tally.meter.summary().sent_again, 1);
         // What may have changed something is not tried again.
         assert_eq!(failure_of(&world.post(&url, "x").await), (0, 1000, "EOF"));
         assert_eq!(seen.connections.get(), 2);
@@ -457,14 +472,20 @@ async fn a_cut_ends_a_request_and_leaves_no_sample() {
     LocalSet::new().run_until(cutting).await;
 }
 
-/// A TLS server with a certificate of its own making, answering every request on every connection.
-async fn serve_tls() -> String {
+/// What a TLS server needs, with a certificate of its own making.
+fn tls_acceptor(protocols: &[&[u8]]) -> tokio_rustls::TlsAcceptor {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
-    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let mut config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    tokio_rustls::TlsAcceptor::from(Arc::new(config))
+}
+
+/// A TLS server that answers one request on every connection.
+async fn serve_tls() -> String {
+    let acceptor = tls_acceptor(&[]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     spawn_local(async move {

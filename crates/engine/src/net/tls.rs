@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::plan::HttpVersion;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -13,7 +14,7 @@ use super::failure;
 use crate::user::{Failure, GrpcTls};
 
 /// The settings of all TLS connections of one worker. Sessions are not resumed: each user is a new client.
-pub(crate) fn config(skip_verify: bool) -> Arc<ClientConfig> {
+pub(crate) fn config(skip_verify: bool, version: HttpVersion) -> Arc<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -26,7 +27,14 @@ pub(crate) fn config(skip_verify: bool) -> Arc<ClientConfig> {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         builder.with_root_certificates(roots).with_no_client_auth()
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let offered: &[&[u8]] = match version {
+        HttpVersion::Agreed => &[b"h2", b"http/1.1"],
+        HttpVersion::Http1 => &[b"http/1.1"],
+        HttpVersion::Http2 => &[b"h2"],
+    };
+    config.alpn_protocols = offered.iter().map(|protocol| protocol.to_vec()).collect();
+    // Writes nothing unless SSLKEYLOGFILE names a file.
+    config.key_log = Arc::new(rustls::KeyLogFile::new());
     config.resumption = Resumption::disabled();
     Arc::new(config)
 }

@@ -67,7 +67,7 @@ fn defaults_are_those_of_k6() {
     let http = HttpSettings { user_agent: "…".to_owned(), ..plan.http.clone() };
     insta::assert_snapshot!(listed(&Plan { http, ..plan.clone() }), @r#"
     Scenario { name: "default", executor: PerVuIterations { vus: 1, iterations: 1, max_duration: 600s }, exec: "default", start_time: 0ns, graceful_stop: 30s, env: {}, tags: {} }
-    HttpSettings { user_agent: "…", max_redirects: 10, timeout: 60s, insecure_skip_tls_verify: false, no_connection_reuse: false, no_vu_connection_reuse: false, no_cookies_reset: false, discard_response_bodies: false, throw: false, group_names: true }
+    HttpSettings { user_agent: "…", max_redirects: 10, timeout: 60s, insecure_skip_tls_verify: false, no_connection_reuse: false, no_vu_connection_reuse: false, no_cookies_reset: false, discard_response_bodies: false, throw: false, group_names: true, http_version: Agreed, connection_max_age: None, connection_max_requests: None, body_bytes_max: 536870912 }
     tags {}, setup, teardown, iteration (Some(60s), Some(60s), 0ns), summary (["avg", "min", "med", "max", "p(90)", "p(95)"], None)
     thresholds [], promises []
     "#);
@@ -478,7 +478,7 @@ fn the_environment_overrides_the_script() {
     let (plan, _) = plan_of(&script, &overrides.merge(flags)).unwrap();
     insta::assert_snapshot!(listed(&plan), @r#"
     Scenario { name: "default", executor: ConstantVus { vus: 7, duration: 9s }, exec: "default", start_time: 0ns, graceful_stop: 30s, env: {}, tags: {} }
-    HttpSettings { user_agent: "flag", max_redirects: 3, timeout: 60s, insecure_skip_tls_verify: true, no_connection_reuse: true, no_vu_connection_reuse: true, no_cookies_reset: false, discard_response_bodies: true, throw: true, group_names: true }
+    HttpSettings { user_agent: "flag", max_redirects: 3, timeout: 60s, insecure_skip_tls_verify: true, no_connection_reuse: true, no_vu_connection_reuse: true, no_cookies_reset: false, discard_response_bodies: true, throw: true, group_names: true, http_version: Agreed, connection_max_age: None, connection_max_requests: None, body_bytes_max: 536870912 }
     tags {"a": "b", "c": "d:e"}, setup, teardown, iteration (None, None, 60s), summary (["avg", "p(99)"], Some("us"))
     thresholds [], promises []
     "#);

@@ -201,7 +201,7 @@ pub(crate) fn answer_to(request: &Request, status: u16, body: &str) -> Response 
         url: request.url.clone(),
         proto: "HTTP/1.1",
         remote: Some("127.0.0.1:8080".parse().unwrap()),
-        headers: HeaderMap::new(),
+        headers: HeaderMap::new().into(),
         body: request.keep_body.then(|| body.to_owned().into()),
         cookies: Vec::new(),
         timings: Timings { sending: 1.0, waiting: 2.0, receiving: 3.0, ..Timings::default() },

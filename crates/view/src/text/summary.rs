@@ -1,5 +1,6 @@
 //! k6's end-of-test summary in its compact form, block by block: thresholds, checks, and metrics by subject.
 
+mod errors;
 mod metrics;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub fn summary(summary: &Summary, plan: &Plan, style: Style) -> String {
     title(&mut page, "TOTAL RESULTS");
     checks(&mut page, summary);
     metrics::write(&mut page, summary, plan, time_unit);
+    errors::write(&mut page, summary);
     page.finish()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::metric::{Contains, MetricType, builtin_metrics};
 use model::plan::{HttpSettings, Plan};
-use model::summary::{MetricTotal, Summary, ThresholdResult, ThresholdState, Total};
+use model::summary::{MetricTotal, RequestErrors, RequestExample, Summary, ThresholdResult, ThresholdState, Total};
 
 use crate::{ASCII, COLOR, UNICODE, assert_readable, without_colors};
 
@@ -131,4 +131,27 @@ fn a_check_counts_once_whatever_its_group() {
 #[test]
 fn a_run_without_samples_has_a_summary() {
     assert_eq!(check(&Summary::default(), &plan(), UNICODE), "\n  █ TOTAL RESULTS\n\n");
+}
+
+#[test]
+fn failed_requests_are_told_by_cause_with_an_example() {
+    let errors = |count, status, headers| {
+        let url = "http://shop.example/cart?token=****".to_owned();
+        RequestErrors { count, example: RequestExample { method: "GET".to_owned(), url, status, headers } }
+    };
+    let mut summary = Summary { sent_again: 2, ..Summary::default() };
+    summary.errors.insert("1000 EOF".to_owned(), errors(1, 0, 0));
+    summary.errors.insert("status 503".to_owned(), errors(7, 503, 4));
+    insta::assert_snapshot!(check(&summary, &plan(), UNICODE), @"
+
+      █ TOTAL RESULTS
+
+        ERRORS
+        status 503 (7 requests), e.g. GET http://shop.example/cart?token=**** (status 503, 4 headers)
+        1000 EOF (1 request), e.g. GET http://shop.example/cart?token=****
+        2 requests were sent again because the service had closed an idle connection
+    ");
+    summary.errors = (0..12).map(|cause| (format!("1000 {cause}"), errors(1, 0, 0))).collect();
+    let text = check(&summary, &plan(), ASCII);
+    assert!(text.contains("2 more causes (2 requests)"), "{text}");
 }
