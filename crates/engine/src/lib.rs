@@ -18,5 +18,6 @@ mod tally;
 mod worker;
 
 pub use net::Permit;
+pub use net::tls::check as check_tls;
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

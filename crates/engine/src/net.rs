@@ -4,26 +4,31 @@
 mod batch;
 mod connection;
 mod cookies;
+mod debug;
 mod dns;
 mod failure;
 mod gate;
 mod names;
 mod outgoing;
+mod pace;
 mod redirects;
 mod samples;
+mod source;
 mod target;
 #[cfg(test)]
 mod tests;
-mod tls;
+pub(crate) mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use http::header::{CONNECTION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode, Version};
+use model::network::NetworkSettings;
 use model::plan::HttpSettings;
 use model::record::Level;
 use model::unit::Moment;
@@ -44,6 +49,7 @@ use wire::Traffic;
 
 pub use gate::Permit;
 pub(crate) use gate::{Gate, Passage};
+pub(crate) use pace::Pace;
 
 /// What all users of one worker share.
 pub(crate) struct Net {
@@ -53,11 +59,12 @@ pub(crate) struct Net {
     samples: Samples,
     resolver: dns::Resolver,
     gate: Gate,
-    tls: OnceCell<Arc<rustls::ClientConfig>>,
+    tls: OnceCell<tls::Tls>,
+    pace: Option<Arc<Pace>>,
 }
 
 impl Net {
-    pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
+    pub(crate) fn new(tally: Rc<Tally>, gate: Gate, pace: Option<Arc<Pace>>) -> Rc<Self> {
         let user_agent = tally.meter.plan().http.user_agent.as_str();
         let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
         let defaults = Defaults { user_agent, close: tally.meter.plan().http.no_connection_reuse };
@@ -69,6 +76,7 @@ impl Net {
             resolver: dns::Resolver::default(),
             gate,
             tls: OnceCell::new(),
+            pace,
         })
     }
 
@@ -76,8 +84,20 @@ impl Net {
         &self.tally.meter.plan().http
     }
 
-    fn skip_verify(&self) -> bool {
-        self.settings().insecure_skip_tls_verify
+    fn network(&self) -> &NetworkSettings {
+        &self.tally.meter.plan().network
+    }
+
+    fn tls_config(&self, host: &url::Host<String>) -> Arc<rustls::ClientConfig> {
+        let make = || tls::Tls::new(self.settings().insecure_skip_tls_verify, &self.network().tls);
+        self.tls.get_or_init(make).config(host)
+    }
+
+    /// Logs what `httpDebug` asks for; `text` is made only if it asks.
+    fn debug(&self, text: impl FnOnce(model::network::HttpDebug) -> String) {
+        if let Some(what) = self.network().http_debug {
+            self.tally.meter.log(Level::Info, text(what));
+        }
     }
 }
 
@@ -87,6 +107,8 @@ pub(crate) struct Client {
     idle: RefCell<Vec<Connection>>,
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
+    /// The address of this machine that its connections leave from, if the plan says so.
+    from: Option<IpAddr>,
 }
 
 /// What came of a hop.
@@ -98,9 +120,11 @@ struct Incoming {
 }
 
 impl Client {
-    pub(crate) fn new(net: Rc<Net>) -> Self {
+    /// The client of user `number` (1, 2, …).
+    pub(crate) fn new(net: Rc<Net>, number: u32) -> Self {
         let (idle, jar) = (RefCell::new(Vec::new()), RefCell::new(Jar::default()));
-        Self { net, idle, jar, traffic: Rc::default() }
+        let from = source::of_user(&net.network().local_addresses, number);
+        Self { net, idle, jar, traffic: Rc::default(), from }
     }
 
     /// An iteration begins.
@@ -138,6 +162,7 @@ impl Client {
             Ok(target) => target,
             Err(failure) => return Some(never_sent(*request, failure)),
         };
+        self.keep_pace(alarm, leash).await?;
         let mut began = self.net.tally.clock.now();
         leash.asks(began);
         let deadline = began + request.timeout.unwrap_or(settings.timeout);
@@ -180,6 +205,17 @@ impl Client {
         }
     }
 
+    /// Waits for the moment that `rps` allows; `None` if the scenario cuts that off.
+    async fn keep_pace(&self, alarm: &mut Alarm, leash: &Leash) -> Option<()> {
+        let Some(pace) = &self.net.pace else { return Some(()) };
+        let now = self.net.tally.clock.now();
+        let turn = pace.take(now);
+        if turn > now && alarm.sleep_until(turn, leash).await == Elapsed::Cut {
+            return None;
+        }
+        Some(())
+    }
+
     /// One request and its answer, without its redirects.
     async fn hop(
         &self,
@@ -207,6 +243,9 @@ impl Client {
             StatusCode::SWITCHING_PROTOCOLS => Err(failure::other("unsupported response status: 101")),
             _ => unpacked(answered),
         });
+        if let Ok(answered) = &answered {
+            self.net.debug(|what| debug::response(answered, what));
+        }
         let timings = progress.timings(began, ended);
         let (remote, tls_version) = (progress.remote.get(), progress.tls_version.get());
         Some(Incoming { answered, timings, remote, tls_version })
@@ -216,7 +255,11 @@ impl Client {
         let reused = self.idle_connection(&outgoing.target).await;
         // As Go's client does: a kept connection may have been closed by the service just now, which says nothing
         // about the request, so that one which changes nothing is tried once more on a new connection.
-        let encode = || outgoing.encode(&self.net.defaults, &self.jar.borrow());
+        let encode = || {
+            let request = outgoing.encode(&self.net.defaults, &self.jar.borrow());
+            self.net.debug(|what| debug::request(&request, &outgoing.target, &outgoing.body, what));
+            request
+        };
         let again = reused.is_some() && outgoing.repeatable();
         let mut connection = match reused {
             Some(connection) => connection,
@@ -243,7 +286,7 @@ impl Client {
         outgoing: &'a Outgoing<'_>,
         progress: &'a Progress,
     ) -> Pin<Box<dyn Future<Output = Result<Connection, Failure>> + 'a>> {
-        Box::pin(Connection::dial(&self.net, &outgoing.target, &self.traffic, progress))
+        Box::pin(Connection::dial(&self.net, &outgoing.target, &self.traffic, progress, self.from))
     }
 
     async fn idle_connection(&self, target: &Rc<Target>) -> Option<Connection> {

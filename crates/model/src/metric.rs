@@ -82,6 +82,7 @@ builtin! {
     HTTP_REQ_WAITING = 15, "http_req_waiting", Trend, Time;
     HTTP_REQ_RECEIVING = 16, "http_req_receiving", Trend, Time;
     HTTP_REQ_FAILED = 17, "http_req_failed", Rate, Default;
+    ITERATION_RESPONSE_TIME = 18, "iteration_response_time", Trend, Time;
 }
 
 /// The built-in metrics as the start of a plan's list.
@@ -98,6 +99,6 @@ mod tests {
         let metrics = builtin_metrics();
         assert_eq!(metrics[MetricId::HTTP_REQ_FAILED.0 as usize].name, "http_req_failed");
         assert_eq!(metrics[MetricId::CHECKS.0 as usize].kind, MetricType::Rate);
-        assert_eq!(metrics.len(), 18);
+        assert_eq!(metrics.len(), 19);
     }
 }

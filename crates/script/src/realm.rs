@@ -76,6 +76,7 @@ impl Realm {
                     ctx.globals().set("__VU", seat.vu)?;
                     let exports: Object<'_> = self.starter.clone().restore(ctx)?.call(())?;
                     while ctx.execute_pending_job() {}
+                    self.consolidate(ctx, &exports)?;
                     Ok(Persistent::save(ctx, exports))
                 };
                 start().map_err(|error| Thrown::catch(ctx, &error))
@@ -94,6 +95,18 @@ impl Realm {
         }
         seat.phase.set(Phase::Iteration);
         Ok((lane, exports))
+    }
+}
+
+impl Realm {
+    /// Gives the exported `options` what is different in this run.
+    fn consolidate<'js>(&self, ctx: &Ctx<'js>, exports: &Object<'js>) -> rquickjs::Result<()> {
+        let options = self.host.world.options.lock().expect("nobody panics holding it").clone();
+        let Some(changes) = options.as_ref().and_then(|options| options.changes.as_deref()) else { return Ok(()) };
+        let own = exports.get::<_, Value<'js>>("options")?;
+        let Some(own) = own.as_object() else { return Ok(()) };
+        let assign: Function<'js> = self.own.clone().restore(ctx)?.get("assign")?;
+        assign.call((own.clone(), ctx.json_parse(changes)?))
     }
 }
 

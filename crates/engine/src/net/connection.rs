@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,13 +16,12 @@ use hyper::body::Body;
 use hyper::client::conn::http1::{self, SendRequest};
 use model::unit::Moment;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::target::{Origin, Target};
 use super::wire::{Counted, Marks, Stream, Traffic, Wire};
-use super::{Net, failure, tls};
+use super::{Net, failure, source, tls};
 use crate::user::{Failure, Timings};
 
 /// How long TCP may take to connect.
@@ -127,13 +126,14 @@ impl Connection {
         target: &Rc<Target>,
         traffic: &Rc<Traffic>,
         progress: &Progress,
+        from: Option<IpAddr>,
     ) -> Result<Self, Failure> {
         let clock = net.tally.clock;
         let origin = &target.origin;
-        let remote = net.resolver.address(origin, clock).await?;
+        let remote = net.resolver.address(origin, clock, net.network()).await?;
         net.gate.pass(&origin.host.to_string(), remote)?;
         let dialed = clock.now();
-        let stream = tokio::time::timeout(DIAL_TIMEOUT, TcpStream::connect(remote)).await;
+        let stream = tokio::time::timeout(DIAL_TIMEOUT, source::connect(remote, from)).await;
         let stream = stream.map_err(|_| failure::dial_timeout())?.map_err(|error| failure::dial(&error))?;
         let connected = clock.now();
         progress.connecting_ms.set(milliseconds(dialed, connected));
@@ -141,8 +141,7 @@ impl Connection {
         let counted = Counted::new(stream, traffic.clone(), net.tally.clone());
         let marks = Marks::new(clock);
         let (stream, tls_version) = if origin.tls {
-            let (stream, version) =
-                secure(origin, counted, net.tls.get_or_init(|| tls::config(net.skip_verify()))).await?;
+            let (stream, version) = secure(origin, counted, &net.tls_config(&origin.host)).await?;
             progress.tls_ms.set(milliseconds(connected, clock.now()));
             (Stream::Tls(Box::new(stream)), version)
         } else {

@@ -17,6 +17,8 @@ use tokio::task::{LocalSet, spawn_local};
 use super::*;
 use crate::meter::{Meter, TagSet};
 
+mod network;
+
 /// What the server does next on a connection.
 #[derive(Clone, Copy)]
 enum Act {
@@ -111,9 +113,15 @@ pub(super) fn plan(http: HttpSettings) -> Arc<Plan> {
 
 impl World {
     fn new(http: HttpSettings) -> Self {
+        Self::of(plan(http), 1, None)
+    }
+
+    /// User `number` under this plan.
+    fn of(plan: Arc<Plan>, number: u32, pace: Option<Arc<Pace>>) -> Self {
         let clock = Clock::new(tokio::time::Instant::now().into_std());
-        let tally = Tally::new(Meter::new(plan(http)), clock, Box::new(|_, _| ()));
-        Self { client: Client::new(Net::new(tally.clone(), Gate::new(Permit::all(), Box::new(|_| ())))), tally }
+        let tally = Tally::new(Meter::new(plan), clock, Box::new(|_, _| ()));
+        let gate = Gate::new(Permit::all(), Box::new(|_| ()));
+        Self { client: Client::new(Net::new(tally.clone(), gate, pace), number), tally }
     }
 
     async fn send(&self, request: Request) -> Response {
