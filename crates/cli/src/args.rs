@@ -1,5 +1,7 @@
 //! What can be typed. Every flag is declared here and resolved in the command that owns it.
 
+pub(crate) mod k6;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -231,7 +233,7 @@ pub(crate) enum Isolation {
 /// `plimsoll run`.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// A k6 script, or a URL (one GET per iteration)
+    /// A k6 script, `-` for one from standard input, a k6 archive, or a URL (one GET per iteration)
     pub(crate) script: String,
     /// Users
     #[arg(short = 'u', long, value_name = "N", allow_negative_numbers = true)]
@@ -258,7 +260,7 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) no_summary: bool,
     /// Write the summary as JSON, in k6's shape
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "K6_SUMMARY_EXPORT", hide_env = true)]
     pub(crate) summary_export: Option<PathBuf>,
     /// Statistics of Trend metrics in the summary
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -296,6 +298,12 @@ pub(crate) struct Run {
     /// A tag of all samples, NAME=VALUE; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) tag: Vec<String>,
+    #[command(flatten)]
+    pub(crate) network: k6::Network,
+    #[command(flatten)]
+    pub(crate) logging: k6::Logging,
+    #[command(flatten)]
+    pub(crate) k6: k6::Compatibility,
     #[command(flatten)]
     pub(crate) watching: Watching,
     #[command(flatten)]
@@ -352,38 +360,13 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 31] = [
-    ("--address", "-a"),
-    ("--batch", ""),
-    ("--batch-per-host", ""),
-    ("--blacklist-ip", ""),
-    ("--block-hostnames", ""),
-    ("--compatibility-mode", ""),
-    ("--config", "-c"),
-    ("--console-output", ""),
-    ("--dns", ""),
-    ("--execution-segment", ""),
-    ("--execution-segment-sequence", ""),
-    ("--features", ""),
-    ("--http-debug", ""),
-    ("--include-system-env-vars", ""),
-    ("--linger", "-l"),
-    ("--local-ips", ""),
-    ("--log-format", ""),
-    ("--log-output", ""),
+const NOT_YET: [(&str, &str); 6] = [
     ("--new-machine-readable-summary", ""),
-    ("--once", ""),
     ("--out", "-o"),
-    ("--paused", "-p"),
-    ("--profiling-enabled", ""),
-    ("--rps", ""),
-    ("--scenario", ""),
     ("--secret-source", ""),
     ("--set", ""),
     ("--summary-mode", ""),
     ("--system-tags", ""),
-    ("--traces-output", ""),
-    ("--type", "-t"),
 ];
 
 /// The flag of k6 that an error of clap's is about.

@@ -69,6 +69,10 @@ fn pairs(flag: &str, texts: &[String], mistakes: &mut Vec<String>) -> Vec<(Strin
     for text in texts {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => all.push((name.to_owned(), value.to_owned())),
+            // As in k6, a variable without a value is taken from the environment.
+            None if flag == "--env" && !text.is_empty() => {
+                all.extend(std::env::var(text).ok().map(|value| (text.clone(), value)));
+            }
             _ => mistakes.push(format!("{flag}: `{text}` is not of the form NAME=VALUE")),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn ignores_hangup() -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the calendar")]
-fn now() -> String {
+pub(crate) fn now() -> String {
     jiff::Timestamp::try_from(SystemTime::now()).map_or_else(|_| String::new(), |now| format!("{now:.0}"))
 }
 

@@ -1,7 +1,10 @@
 //! The only file of the command line that prints. Results go to standard output, everything else to standard error.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
+use anyhow::Context;
 use model::record::Level;
 use view::Style;
 use view::live::{Live, LiveKind, Progress};
@@ -18,6 +21,45 @@ pub(crate) struct Output {
     quiet: bool,
     verbose: bool,
     repeats: Repeats,
+    format: LogFormat,
+    log: Sink,
+    /// Where the lines of the script go, if not where all others do.
+    console: Option<Sink>,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// Nothing but what is said.
+    Raw,
+    /// One object per line.
+    Json,
+}
+
+/// Where log lines go.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// Standard error, above the progress.
+    Stderr,
+    /// Standard output.
+    Stdout,
+    /// Nowhere.
+    Nowhere,
+    /// A file.
+    File(File),
+}
+
+impl Sink {
+    /// A file that lines are added to.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let file = File::options().append(true).create(true).open(path);
+        Ok(Self::File(file.with_context(|| format!("cannot write log lines to {}", path.display()))?))
+    }
 }
 
 /// How often a plain progress line is printed when standard error is not a terminal, in seconds.
@@ -45,7 +87,15 @@ impl Output {
             quiet: flags.quiet,
             verbose: flags.verbose,
             repeats: Repeats::default(),
+            format: LogFormat::Text,
+            log: Sink::Stderr,
+            console: None,
         }
+    }
+
+    /// Lets log lines look like this and go there; those of the script to `console`, if it is given.
+    pub(crate) fn log_to(&mut self, format: LogFormat, log: Sink, console: Option<Sink>) {
+        (self.format, self.log, self.console) = (format, log, console);
     }
 
     /// How results are to be written.
@@ -64,30 +114,49 @@ impl Output {
     /// Prints a message above the progress.
     pub(crate) fn say(&mut self, level: Level, text: &str) {
         if level != Level::Info || !self.quiet {
-            self.line(level, text);
+            self.line(level, text, false);
         }
     }
 
     /// Prints a line of the script's console: part of what was asked for, so `--quiet` keeps it, as in k6. One that
-    /// comes again and again is counted instead.
+    /// comes again and again is counted instead, unless it goes to a file.
     pub(crate) fn script(&mut self, level: Level, text: &str) {
-        if let Some(text) = self.repeats.take(level, text) {
-            self.line(level, &text);
+        if self.console.is_some() || !matches!(self.log, Sink::Stderr) || self.format != LogFormat::Text {
+            self.line(level, text, true);
+        } else if let Some(text) = self.repeats.take(level, text) {
+            self.line(level, &text, true);
         }
     }
 
     /// Says how often the lines of the script came that were counted.
     pub(crate) fn script_ends(&mut self) {
         for (level, text) in self.repeats.rest() {
-            self.line(level, &text);
+            self.line(level, &text, true);
         }
     }
 
-    fn line(&mut self, level: Level, text: &str) {
-        if level != Level::Debug || self.verbose {
-            let line = view::log::line(level, text, "", self.style);
-            let text = self.live.above(&line);
-            err(&text);
+    fn line(&mut self, level: Level, text: &str, is_script: bool) {
+        if level == Level::Debug && !self.verbose {
+            return;
+        }
+        let sink = self.console.as_mut().filter(|_| is_script).unwrap_or(&mut self.log);
+        let style = if matches!(sink, Sink::File(_)) { Style { color: false, ..self.style } } else { self.style };
+        let line = match self.format {
+            LogFormat::Text => view::log::line(level, text, "", style),
+            LogFormat::Raw => text.to_owned(),
+            LogFormat::Json => {
+                let source = if is_script { "console" } else { "plimsoll" };
+                view::log::json_line(level, text, source, &crate::machine::now())
+            }
+        };
+        match sink {
+            Sink::Stderr => err(&self.live.above(&line)),
+            Sink::Stdout => {
+                let _ = writeln!(io::stdout().lock(), "{line}");
+            }
+            Sink::Nowhere => {}
+            // A disk that is full is no reason to end a run for a log.
+            Sink::File(file) => drop(writeln!(file, "{line}")),
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use model::network::NetworkSettings;
 
 use crate::exit::{Exit, Failure};
 
@@ -95,20 +96,25 @@ fn is_ours(address: IpAddr) -> bool {
     }
 }
 
-/// Looks the host of `url` up, checks that it may be loaded and that something answers there. There is no address to
-/// tell for a unix socket, nor for what a proxy is asked for, which the engine looks at.
+/// Looks the host of `url` up as the plan says, checks that it may be loaded and that something answers there. There is
+/// no address to tell for a unix socket, nor for what a proxy is asked for, which the engine looks at.
 ///
 /// # Errors
 /// 122 for a target that is not ours, 255 if the name is unknown or nothing answers.
-pub(crate) fn reach(url: &url::Url, guard: &Guard) -> Result<Option<SocketAddr>, Failure> {
+pub(crate) fn reach(url: &url::Url, network: &NetworkSettings, guard: &Guard) -> Result<Option<SocketAddr>, Failure> {
     if url.scheme() == "http+unix" || engine::goes_by_proxy(url.as_str()) {
         return Ok(None);
     }
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(80);
     let bare = host.trim_matches(['[', ']']);
-    let addresses = (bare, port).to_socket_addrs().with_context(|| format!("cannot look up {host}: check the name"))?;
-    let addresses: Vec<SocketAddr> = addresses.collect();
+    let addresses: Vec<SocketAddr> = match network.mapped(bare, port) {
+        Some(address) => vec![address],
+        None => {
+            let found = (bare, port).to_socket_addrs();
+            found.with_context(|| format!("cannot look up {host}: check the name"))?.collect()
+        }
+    };
     if let Some(refused) = addresses.iter().find(|address| !guard.permits(bare, address.ip())) {
         return Err(Failure::new(Exit::TargetRefused, refusal(bare, refused.ip())));
     }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::metric::MetricId;
@@ -9,7 +10,7 @@ use model::unit::Moment;
 
 use crate::alarm::{Alarm, Elapsed, Leash, NEVER};
 use crate::meter::TagSet;
-use crate::net::{Client, Gate, Net};
+use crate::net::{Client, Gate, Net, Pace};
 use crate::ongoing::Ongoing;
 use crate::run::EndReason;
 use crate::tally::Tally;
@@ -57,6 +58,7 @@ pub(crate) struct Post {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     pub(crate) gate: Gate,
+    pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) report: Box<dyn Fn(Report)>,
 }
 
@@ -64,7 +66,7 @@ impl Crew {
     pub(crate) fn new(tally: Rc<Tally>, nursery: Box<dyn Nursery>, post: Post) -> Rc<Self> {
         let number = |index: usize| u32::try_from(index).expect("few workers");
         Rc::new(Self {
-            net: Net::new(tally.clone(), post.gate),
+            net: Net::new(tally.clone(), post.gate, post.pace),
             tally,
             nursery: RefCell::new(nursery),
             free: RefCell::default(),
@@ -92,13 +94,13 @@ impl Crew {
         let number = self.numbers.get();
         self.numbers.set(number + self.numbers_step);
         let user = self.nursery.borrow_mut().user(number)?;
-        Ok(self.seat(user))
+        Ok(self.seat(user, number))
     }
 
-    fn seat(&self, user: Box<dyn User>) -> Seat {
+    fn seat(&self, user: Box<dyn User>, number: u32) -> Seat {
         let leash = Rc::new(Leash::default());
         self.enlist(&leash);
-        let (client, alarm) = (Rc::new(Client::new(self.net.clone())), Alarm::new(self.tally.clock));
+        let (client, alarm) = (Rc::new(Client::new(self.net.clone(), number)), Alarm::new(self.tally.clock));
         Seat { user, client, ongoing: None, alarm, tally: self.tally.clone(), leash }
     }
 
@@ -188,7 +190,7 @@ impl Crew {
             Errand::Teardown => (self.nursery.borrow_mut().teardown(), "teardown"),
         };
         let mut seat = match user {
-            Ok(user) => self.seat(user),
+            Ok(user) => self.seat(user, 0),
             Err(error) => return Lone::Failed(error.message),
         };
         let tags = self.tally.meter.tags(TagSet::RUN, &[("group", &format!("::{exec}"))]);
@@ -226,14 +228,14 @@ pub(crate) enum Lone {
 
 impl Seat {
     /// One iteration, counted and padded to its least length. `planned` is when it should have begun, if that was
-    /// planned at all.
+    /// planned at all. Returns when it ended, if it was not cut short.
     pub(crate) async fn iterate(
         &mut self,
         crew: &Crew,
         assignment: &Rc<Assignment>,
         number: u64,
         planned: Option<Moment>,
-    ) {
+    ) -> Option<Moment> {
         let tally = self.tally.clone();
         let began = tally.clock.now();
         if let Some(planned) = planned {
@@ -245,6 +247,7 @@ impl Seat {
         tally.iteration_ends(ended);
         self.traffic(assignment.tags);
         let length = ended.since(began);
+        let counts = matches!(ending, Ending::Completed | Ending::Threw(_));
         match ending {
             Ending::Completed | Ending::Threw(_) => {
                 let length_ms = length.as_secs_f64() * 1e3;
@@ -264,6 +267,7 @@ impl Seat {
         if length < least {
             self.rest_until(began + least, || false).await;
         }
+        counts.then_some(ended)
     }
 
     /// Ends the whole run.

@@ -20,6 +20,7 @@ mod schedule;
 mod tally;
 mod worker;
 
+pub use net::tls::check as check_tls;
 pub use net::{Permit, goes_by_proxy};
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

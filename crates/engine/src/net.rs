@@ -4,6 +4,7 @@
 mod batch;
 mod connection;
 mod cookies;
+mod debug;
 mod dns;
 mod exchange;
 mod failure;
@@ -13,22 +14,26 @@ mod http1;
 mod http2;
 mod names;
 mod outgoing;
+mod pace;
 mod proxy;
 mod redirects;
 mod samples;
+mod source;
 mod target;
 #[cfg(test)]
 mod tests;
-mod tls;
+pub(crate) mod tls;
 mod wire;
 
 use std::cell::{OnceCell, RefCell};
+use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, HeaderValue, SET_COOKIE};
+use model::network::NetworkSettings;
 use model::plan::{HttpSettings, HttpVersion};
 use model::record::Level;
 use model::unit::Moment;
@@ -55,6 +60,7 @@ use wire::Traffic;
 
 pub use gate::Permit;
 pub(crate) use gate::{Gate, Passage};
+pub(crate) use pace::Pace;
 
 /// What all users of one worker share.
 pub(crate) struct Net {
@@ -64,7 +70,8 @@ pub(crate) struct Net {
     samples: Samples,
     resolver: dns::Resolver,
     gate: Gate,
-    tls: OnceCell<Arc<rustls::ClientConfig>>,
+    tls: OnceCell<tls::Tls>,
+    pace: Option<Arc<Pace>>,
     proxies: Proxies,
     scratch: Scratch,
     held: Held,
@@ -83,11 +90,11 @@ fn environment() -> Proxies {
 }
 
 impl Net {
-    pub(crate) fn new(tally: Rc<Tally>, gate: Gate) -> Rc<Self> {
-        Self::with(tally, gate, environment())
+    pub(crate) fn new(tally: Rc<Tally>, gate: Gate, pace: Option<Arc<Pace>>) -> Rc<Self> {
+        Self::with(tally, gate, pace, environment())
     }
 
-    fn with(tally: Rc<Tally>, gate: Gate, proxies: Proxies) -> Rc<Self> {
+    fn with(tally: Rc<Tally>, gate: Gate, pace: Option<Arc<Pace>>, proxies: Proxies) -> Rc<Self> {
         let user_agent = tally.meter.plan().http.user_agent.as_str();
         let user_agent = HeaderValue::from_str(user_agent).ok().filter(|value| !value.is_empty());
         let defaults = Defaults { user_agent, close: tally.meter.plan().http.no_connection_reuse };
@@ -98,6 +105,7 @@ impl Net {
             resolver: dns::Resolver::default(),
             gate,
             tls: OnceCell::new(),
+            pace,
             proxies,
             scratch: Scratch::default(),
             held: Held::new(tally.meter.plan().http.body_bytes_max),
@@ -110,8 +118,20 @@ impl Net {
         &self.tally.meter.plan().http
     }
 
-    fn skip_verify(&self) -> bool {
-        self.settings().insecure_skip_tls_verify
+    fn network(&self) -> &NetworkSettings {
+        &self.tally.meter.plan().network
+    }
+
+    fn tls_config(&self, host: &url::Host<String>) -> Arc<rustls::ClientConfig> {
+        let make = || tls::Tls::new(self.settings(), &self.network().tls);
+        self.tls.get_or_init(make).config(host)
+    }
+
+    /// Logs what `httpDebug` asks for; `text` is made only if it asks.
+    fn debug(&self, text: impl FnOnce(model::network::HttpDebug) -> String) {
+        if let Some(what) = self.network().http_debug {
+            self.tally.meter.log(Level::Info, text(what));
+        }
     }
 
     /// Whether a connection to `origin` may carry several requests at once.
@@ -150,6 +170,8 @@ pub(crate) struct Client {
     jar: RefCell<Jar>,
     traffic: Rc<Traffic>,
     channels: grpc::Channels,
+    /// The address of this machine that its connections leave from, if the plan says so.
+    from: Option<IpAddr>,
 }
 
 /// What came of a hop.
@@ -161,8 +183,10 @@ struct Incoming {
 }
 
 impl Client {
-    pub(crate) fn new(net: Rc<Net>) -> Self {
+    /// The client of user `number` (1, 2, …).
+    pub(crate) fn new(net: Rc<Net>, number: u32) -> Self {
         Self {
+            from: source::of_user(&net.network().local_addresses, number),
             net,
             idle: RefCell::default(),
             shared: RefCell::default(),
@@ -204,6 +228,7 @@ impl Client {
             Ok(target) => target,
             Err(failure) => return Some(never_sent(*request, failure)),
         };
+        self.keep_pace(alarm, leash).await?;
         let mut began = self.net.tally.clock.now();
         leash.asks(began);
         let deadline = began + request.timeout.unwrap_or(settings.timeout);
@@ -246,6 +271,17 @@ impl Client {
         }
     }
 
+    /// Waits for the moment that `rps` allows; `None` if the scenario cuts that off.
+    async fn keep_pace(&self, alarm: &mut Alarm, leash: &Leash) -> Option<()> {
+        let Some(pace) = &self.net.pace else { return Some(()) };
+        let now = self.net.tally.clock.now();
+        let turn = pace.take(now);
+        if turn > now && alarm.sleep_until(turn, leash).await == Elapsed::Cut {
+            return None;
+        }
+        Some(())
+    }
+
     /// One request and its answer, without its redirects.
     async fn hop(
         &self,
@@ -259,6 +295,7 @@ impl Client {
         let progress = Progress::default();
         let in_flight = tally.request_begins(began);
         tally.meter.request_began(endpoint);
+        self.net.debug(|what| debug::request(&outgoing, &self.net.defaults, &self.jar.borrow(), what));
         // Pinned here, since moving a future of this size shows in the cost of a request.
         let sending = pin!(self.send(&outgoing, &progress));
         let answered = alarm.wait(sending, deadline, leash).await;
@@ -273,6 +310,9 @@ impl Client {
             StatusCode::SWITCHING_PROTOCOLS => Err(failure::other("unsupported response status: 101")),
             _ => unpacked(answered),
         });
+        if let Ok(answered) = &answered {
+            self.net.debug(|what| debug::response(answered, what));
+        }
         let timings = progress.timings(began, ended);
         let (remote, tls_version) = (progress.remote.get(), progress.tls_version.get());
         Some(Incoming { answered, timings, remote, tls_version })

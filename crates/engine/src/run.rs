@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::collector::Collector;
 use crate::conductor::{Conductor, Input};
 use crate::meter::LogLine;
-use crate::net::Permit;
+use crate::net::{Pace, Permit};
 use crate::schedule::Shared;
 use crate::user::UserFactory;
 use crate::worker::{self, Outfit};
@@ -183,18 +183,19 @@ struct Kit {
     workers: usize,
     shared: Vec<Arc<Shared>>,
     permit: Permit,
+    pace: Option<Arc<Pace>>,
     commands: UnboundedReceiver<worker::Command>,
     inputs: UnboundedSender<Input>,
 }
 
 impl Kit {
     fn outfit(self) -> Outfit {
-        let Self { plan, factory, clock, worker, workers, shared, permit, commands, inputs } = self;
+        let Self { plan, factory, clock, worker, workers, shared, permit, pace, commands, inputs } = self;
         let report = Rc::new(move |report| {
             // A conductor that has lost its patience needs no report.
             let _ = inputs.send(Input::Report(report));
         });
-        Outfit { plan, factory, clock, worker, workers, shared, permit, commands, report }
+        Outfit { plan, factory, clock, worker, workers, shared, permit, pace, commands, report }
     }
 }
 
@@ -208,11 +209,12 @@ fn assemble(
     let (events, heard) = unbounded_channel();
     let shared: Vec<_> = plan.scenarios.iter().map(|_| Arc::new(Shared::new(workers))).collect();
     let clock = Clock::new(options.beginning);
+    let pace = plan.network.requests_per_s.map(|rate| Arc::new(Pace::new(rate)));
     let kit = |worker| {
         let (command, commands) = unbounded_channel();
         let (plan, factory, shared, inputs) = (plan.clone(), factory.clone(), shared.clone(), inputs.clone());
-        let permit = options.permit.clone();
-        (command, Kit { plan, factory, clock, worker, workers, shared, permit, commands, inputs })
+        let (permit, pace) = (options.permit.clone(), pace.clone());
+        (command, Kit { plan, factory, clock, worker, workers, shared, permit, pace, commands, inputs })
     };
     let (commands, kits) = (0..workers).map(kit).unzip();
     let conductor = Conductor {

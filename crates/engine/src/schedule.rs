@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use model::metric::MetricId;
 use model::plan::{Executor, Plan, Scenario};
+use model::segment::Segment;
 use model::unit::Moment;
 use tokio::sync::Notify;
 
@@ -30,7 +31,7 @@ use arrivals::{Arrivals, Offer};
 
 /// What all workers know of one scenario together.
 pub(crate) struct Shared {
-    /// The next iteration's number within the test.
+    /// The next iteration's number on this machine.
     next: AtomicU64,
     /// Parts that are not over yet.
     parts: AtomicUsize,
@@ -42,6 +43,7 @@ impl Shared {
         Self { next: AtomicU64::new(0), parts: AtomicUsize::new(workers), arrivals: Arrivals::new(workers) }
     }
 
+    /// The number, among those of this machine, of the iteration that begins now.
     fn take_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -79,19 +81,28 @@ impl Steering {
 }
 
 /// Which share of a scenario belongs to a worker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Share {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     /// The worker that has user 0; differs between scenarios so that they spread evenly.
     pub(crate) first: usize,
+    /// Which part of the test is this machine's.
+    pub(crate) segment: Rc<Segment>,
 }
 
 impl Share {
-    /// Which of `users` users are this worker's.
-    pub(crate) fn slots(self, users: u32) -> impl Iterator<Item = u32> {
+    /// Which of `users` users of the whole test are this worker's.
+    pub(crate) fn slots(&self, users: u32) -> impl Iterator<Item = u32> {
         let begin = (self.worker + self.workers - self.first % self.workers) % self.workers;
-        (begin..users as usize).step_by(self.workers).map(|slot| u32::try_from(slot).expect("below a u32"))
+        let here = self.segment.count(users.into());
+        let slot = |index: u64| u32::try_from(self.segment.item(index)).expect("below a u32");
+        (begin as u64..here).step_by(self.workers).map(slot)
+    }
+
+    /// How many of `users` users of the whole test are this machine's.
+    fn users_here(&self, users: u32) -> u32 {
+        u32::try_from(self.segment.count(users.into())).expect("a part is no more than the whole")
     }
 }
 
@@ -177,7 +188,10 @@ pub(crate) async fn run(part: Rc<Part>) {
             let start = |index| ramp.start(index);
             arrivals::run(&part, Offer { start: &start, duration, pre_allocated_vus, max_vus }, &leash).await;
         }
-        Executor::ExternallyControlled { max_vus } => externally_controlled::run(&part, *max_vus).await,
+        Executor::ExternallyControlled { vus, max_vus, duration } => {
+            let end = duration.map_or(NEVER, |duration| part.begin + duration);
+            externally_controlled::run(&part, *vus, *max_vus, end).await;
+        }
     }
 }
 
@@ -186,7 +200,7 @@ fn ready_users(executor: &Executor) -> u32 {
     match executor {
         Executor::ConstantArrivalRate { pre_allocated_vus, .. }
         | Executor::RampingArrivalRate { pre_allocated_vus, .. } => *pre_allocated_vus,
-        Executor::ExternallyControlled { .. } => 0,
+        Executor::ExternallyControlled { vus, .. } => *vus,
         other => other.max_vus(),
     }
 }
@@ -203,7 +217,8 @@ pub(crate) fn first_workers(plan: &Plan, workers: usize) -> Vec<usize> {
     let overlap = |a: &Scenario, b: &Scenario| span(a).0 < span(b).1 && span(b).0 < span(a).1;
     let first = |index: usize| {
         let earlier = scenarios[..index].iter().filter(|earlier| overlap(earlier, &scenarios[index]));
-        earlier.map(|earlier| ready_users(&earlier.executor) as usize).sum::<usize>() % workers
+        let users = earlier.map(|earlier| plan.segment.count(ready_users(&earlier.executor).into()));
+        usize::try_from(users.sum::<u64>() % workers as u64).expect("below a number of workers")
     };
     (0..scenarios.len()).map(first).collect()
 }
@@ -211,8 +226,9 @@ pub(crate) fn first_workers(plan: &Plan, workers: usize) -> Vec<usize> {
 /// How many users one worker must have ready: the most that its shares of the scenarios may hold at once.
 pub(crate) fn users_needed(plan: &Plan, worker: usize, workers: usize) -> u32 {
     let firsts = first_workers(plan, workers);
+    let segment = Rc::new(plan.segment.clone());
     let users = |(scenario, first): (&Scenario, &usize)| {
-        let share = Share { worker, workers, first: *first };
+        let share = Share { worker, workers, first: *first, segment: segment.clone() };
         (span(scenario), share.slots(ready_users(&scenario.executor)).count())
     };
     let held: Vec<_> = plan.scenarios.iter().zip(&firsts).map(users).collect();

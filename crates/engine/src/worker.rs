@@ -15,7 +15,7 @@ use crate::alarm::NEVER;
 use crate::clock::Clock;
 use crate::crew::{Crew, Errand, Lone, Post};
 use crate::meter::{LogLine, Meter, TagSet};
-use crate::net::{Gate, Passage, Permit};
+use crate::net::{Gate, Pace, Passage, Permit};
 use crate::run::EndReason;
 use crate::schedule::{self, Part, Share, Shared, Steering};
 use crate::tally::Tally;
@@ -79,6 +79,7 @@ pub(crate) struct Outfit {
     pub(crate) workers: usize,
     pub(crate) shared: Vec<Arc<Shared>>,
     pub(crate) permit: Permit,
+    pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) report: Rc<dyn Fn(Report)>,
 }
@@ -98,7 +99,8 @@ pub(crate) async fn work(mut outfit: Outfit) {
             let (say, worker, workers) = (report.clone(), outfit.worker, outfit.workers);
             let told = report.clone();
             let gate = Gate::new(outfit.permit.clone(), Box::new(move |passage| told(Report::Passage(passage))));
-            let post = Post { worker, workers, gate, report: Box::new(move |what| say(what)) };
+            let post =
+                Post { worker, workers, gate, pace: outfit.pace.clone(), report: Box::new(move |what| say(what)) };
             Some(Crew::new(tally.clone(), nursery, post))
         }
         Err(error) => {
@@ -176,6 +178,7 @@ async fn obey(outfit: &mut Outfit, crew: Option<&Rc<Crew>>, tally: &Rc<Tally>, s
 
 fn parts(outfit: &Outfit, crew: &Rc<Crew>, steering: &Rc<Steering>, at: Moment) -> Vec<Part> {
     let firsts = schedule::first_workers(&outfit.plan, outfit.workers);
+    let segment = Rc::new(outfit.plan.segment.clone());
     let scenarios = outfit.plan.scenarios.iter().zip(&outfit.shared).zip(firsts);
     let part = |((scenario, shared), first): ((&model::plan::Scenario, &Arc<Shared>), usize)| {
         let tags = scenario.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -188,7 +191,7 @@ fn parts(outfit: &Outfit, crew: &Rc<Crew>, steering: &Rc<Steering>, at: Moment) 
                 env: scenario.env.clone().into_iter().collect(),
                 tags: crew.tally.meter.tags(TagSet::RUN, &tags),
             }),
-            share: Share { worker: outfit.worker, workers: outfit.workers, first },
+            share: Share { worker: outfit.worker, workers: outfit.workers, first, segment: segment.clone() },
             shared: shared.clone(),
             crew: crew.clone(),
             steering: steering.clone(),

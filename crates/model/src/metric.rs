@@ -86,6 +86,7 @@ builtin! {
     GRPC_STREAMS = 19, "grpc_streams", Counter, Default;
     GRPC_STREAMS_MSGS_RECEIVED = 20, "grpc_streams_msgs_received", Counter, Default;
     GRPC_STREAMS_MSGS_SENT = 21, "grpc_streams_msgs_sent", Counter, Default;
+    ITERATION_RESPONSE_TIME = 22, "iteration_response_time", Trend, Time;
 }
 
 /// The built-in metrics as the start of a plan's list.
@@ -102,6 +103,6 @@ mod tests {
         let metrics = builtin_metrics();
         assert_eq!(metrics[MetricId::HTTP_REQ_FAILED.0 as usize].name, "http_req_failed");
         assert_eq!(metrics[MetricId::CHECKS.0 as usize].kind, MetricType::Rate);
-        assert_eq!(metrics.len(), 22);
+        assert_eq!(metrics[MetricId::ITERATION_RESPONSE_TIME.0 as usize].name, "iteration_response_time");
     }
 }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::expression::{Expression, Promise, Selector};
 use crate::metric::{Metric, builtin_metrics};
+use crate::network::NetworkSettings;
+use crate::segment::Segment;
 
 /// A load test, ready to be offered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,6 +31,12 @@ pub struct Plan {
     pub tags: BTreeMap<String, String>,
     /// Settings of requests.
     pub http: HttpSettings,
+    /// How requests reach the service.
+    #[serde(default)]
+    pub network: NetworkSettings,
+    /// Which part of the test is this machine's.
+    #[serde(default)]
+    pub segment: Segment,
     /// Whether `setup()` exists and is wanted, and how long it may take.
     pub setup: Option<Duration>,
     /// Whether `teardown()` exists and is wanted, and how long it may take.
@@ -66,6 +74,8 @@ impl Default for Plan {
             search: None,
             tags: BTreeMap::new(),
             http: HttpSettings::default(),
+            network: NetworkSettings::default(),
+            segment: Segment::default(),
             setup: None,
             teardown: None,
             min_iteration: Duration::ZERO,
@@ -158,10 +168,16 @@ pub enum Executor {
         /// Users at most.
         max_vus: u32,
     },
-    /// The number of users is set from outside while it runs: how `find` steers. Never ends by itself.
+    /// The number of users is set from outside while it runs: how `find` steers.
     ExternallyControlled {
+        /// Users at the beginning.
+        #[serde(default)]
+        vus: u32,
         /// Users at most.
         max_vus: u32,
+        /// How long; `None` never ends by itself.
+        #[serde(default)]
+        duration: Option<Duration>,
     },
 }
 
@@ -186,7 +202,7 @@ impl Executor {
             }
             Self::ConstantArrivalRate { max_vus, .. }
             | Self::RampingArrivalRate { max_vus, .. }
-            | Self::ExternallyControlled { max_vus } => *max_vus,
+            | Self::ExternallyControlled { max_vus, .. } => *max_vus,
         }
     }
 
@@ -200,7 +216,7 @@ impl Executor {
             Self::RampingVus { stages, .. } | Self::RampingArrivalRate { stages, .. } => {
                 Some(stages.iter().map(|stage| stage.duration).sum())
             }
-            Self::ExternallyControlled { .. } => None,
+            Self::ExternallyControlled { duration, .. } => *duration,
         }
     }
 }

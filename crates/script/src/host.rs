@@ -36,12 +36,22 @@ pub(crate) struct World {
     pub(crate) stack_bytes: usize,
     /// For durations of groups; without it there are none.
     pub(crate) clock: Option<Clock>,
+    /// All options of the run; `None` until there is a plan.
+    pub(crate) options: Mutex<Option<Arc<ShownOptions>>>,
     /// Files that `open` has read.
     pub(crate) files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
     /// Elements of each SharedArray, as JSON.
     pub(crate) arrays: Mutex<HashMap<String, Arc<[String]>>>,
     /// What gRPC clients have compiled.
     pub(crate) protos: Mutex<HashMap<ProtosKey, Protos>>,
+}
+
+/// The options of a run as scripts see them, as JSON.
+pub(crate) struct ShownOptions {
+    /// What `test.options` is.
+    pub(crate) all: String,
+    /// What users' own `options` must be given, if anything.
+    pub(crate) changes: Option<String>,
 }
 
 /// The JSON of what `setup()` returned; `None` inside if it returned nothing.

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use engine::meter::{LogLine, Meter};
 use engine::user::UserFactory;
@@ -12,11 +12,11 @@ use model::plan::Plan;
 use rquickjs::{Ctx, Object, Value};
 use serde_json::Value as Json;
 
-use crate::host::{Clock, Host, Seat, SetupData, World};
+use crate::host::{Clock, Host, Seat, SetupData, ShownOptions, World};
 use crate::k6;
 use crate::link::{Bundle, LinkError, link};
 use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
-use crate::options::{self, OptionsError, Overrides, ScriptFacts};
+use crate::options::{self, OptionsError, Overrides, Planned, ScriptFacts};
 use crate::realm::{Realm, RealmError};
 use crate::thrown::Thrown;
 use crate::user::ScriptUsers;
@@ -32,12 +32,14 @@ pub struct LoadSettings {
     pub stack_bytes: usize,
     /// Tells the time, for `group_duration`; without it there are no samples of it.
     pub clock: Option<Clock>,
+    /// Files that are not read from disk: a script from standard input, all files of an archive.
+    pub files: BTreeMap<PathBuf, Arc<[u8]>>,
 }
 
 impl Default for LoadSettings {
     fn default() -> Self {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None }
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files: BTreeMap::new() }
     }
 }
 
@@ -83,15 +85,19 @@ pub struct Loaded {
 /// # Errors
 /// If anything of it is wrong.
 pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
-    load_bundle(entry, linked(entry)?, settings)
+    load_bundle(entry, linked(entry, &settings.files)?, settings)
 }
 
 /// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
 const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
 /// The linked files of a script, read on a thread with a stack that deeply nested text does not overflow.
-fn linked(entry: &Path) -> Result<Bundle, LinkError> {
-    let read = || link(entry, &|path| std::fs::read_to_string(path), &k6::check);
+fn linked(entry: &Path, files: &BTreeMap<PathBuf, Arc<[u8]>>) -> Result<Bundle, LinkError> {
+    let text = |path: &Path| match files.get(path) {
+        Some(bytes) => String::from_utf8(bytes.to_vec()).map_err(std::io::Error::other),
+        None => std::fs::read_to_string(path),
+    };
+    let read = || link(entry, &text, &k6::check);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);
         match thread.spawn_scoped(scope, read) {
@@ -113,7 +119,8 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         isolation,
         stack_bytes: settings.stack_bytes,
         clock: settings.clock,
-        files: Default::default(),
+        options: Default::default(),
+        files: Mutex::new(settings.files.into_iter().collect()),
         arrays: Default::default(),
         protos: Default::default(),
     });
@@ -135,7 +142,11 @@ impl Loaded {
     /// # Errors
     /// If the options are wrong.
     pub fn plan(&self, overrides: &Overrides) -> Result<(Plan, Vec<String>), OptionsError> {
-        let (plan, warnings) = options::plan(&self.target, &self.options, &self.facts, overrides)?;
+        let planned = options::plan(&self.target, &self.options, &self.facts, overrides)?;
+        let Planned { plan, warnings, options, changes } = planned;
+        let changes = changes.as_object().is_some_and(|changes| !changes.is_empty()).then(|| changes.to_string());
+        let shown = ShownOptions { all: options.to_string(), changes };
+        *self.world.options.lock().expect("nobody panics holding it") = Some(shown.into());
         Ok((plan, self.warnings.iter().cloned().chain(warnings).collect()))
     }
 

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use model::metric::{Metric, builtin_metrics};
 use model::plan::{HttpSettings, Plan, Threshold};
+use model::segment::Segment;
 use serde_json::{Map, Value};
 
 use read::{Fields, Notes, expected};
 
 mod duration;
+mod levels;
+mod network;
 mod overrides;
 mod read;
 mod scenario;
@@ -49,33 +52,11 @@ impl fmt::Display for OptionsError {
 impl std::error::Error for OptionsError {}
 
 /// k6's options that would change the test and cannot be honoured yet.
-const NOT_YET: [&str; 22] = [
-    "batch",
-    "batchPerHost",
-    "blacklistIPs",
-    "blockHostnames",
-    "consoleOutput",
-    "dns",
-    "executionSegment",
-    "executionSegmentSequence",
-    "features",
-    "handleSummaryTimeout",
-    "hosts",
-    "httpDebug",
-    "linger",
-    "localIPs",
-    "out",
-    "paused",
-    "rps",
-    "tlsAuth",
-    "tlsCipherSuites",
-    "tlsVersion",
-    "webDashboard",
-    "collectors",
-];
+const NOT_YET: [&str; 5] = ["features", "handleSummaryTimeout", "out", "webDashboard", "collectors"];
 
-/// Options that change nothing in a run on this machine: k6's own services, and the size of a buffer that is not here.
-const WITHOUT_EFFECT: [&str; 4] = ["cloud", "ext", "metricSamplesBufferSize", "noUsageReport"];
+/// Options that change nothing in a run on this machine: k6's own services, the size of a
+/// buffer that is not here, and what the command line reads itself.
+const WITHOUT_EFFECT: [&str; 5] = ["cloud", "ext", "metricSamplesBufferSize", "noUsageReport", "consoleOutput"];
 
 /// System tags that k6 sets unless told otherwise, and that every sample has here.
 const SYSTEM_TAGS: [&str; 14] = [
@@ -100,6 +81,19 @@ const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 /// How long `setup()` and `teardown()` may take, unless the script says otherwise.
 const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What came of all options together.
+#[derive(Debug)]
+pub struct Planned {
+    /// What is offered, and how.
+    pub plan: Plan,
+    /// One sentence each.
+    pub warnings: Vec<String>,
+    /// What `test.options` of `k6/execution` shows.
+    pub options: Value,
+    /// What each user's exported `options` must be given, since it says otherwise.
+    pub changes: Value,
+}
+
 /// Makes the plan of `target` from the script's `options` (`null` if it exports none) and what overrides them, and
 /// collects warnings, one sentence each.
 ///
@@ -110,10 +104,10 @@ pub fn plan(
     options: &Value,
     facts: &ScriptFacts,
     overrides: &Overrides,
-) -> Result<(Plan, Vec<String>), OptionsError> {
+) -> Result<Planned, OptionsError> {
     let mut notes = Notes::default();
     let nothing = Map::new();
-    let map = match options {
+    let script = match options {
         Value::Null => &nothing,
         Value::Object(map) => map,
         other => {
@@ -121,37 +115,53 @@ pub fn plan(
             &nothing
         }
     };
-    let top = &mut Fields::new("option", map);
+    let merged = levels::merged(script, overrides, &mut notes);
+    let top = &mut Fields::new("option", &merged);
     let mut metrics = builtin_metrics();
     metrics.extend(facts.metrics.iter().cloned());
+    let chosen = shortcut::choose(top, facts, &mut notes);
+    let options = levels::consolidated(&merged, chosen.first());
     let plan = Plan {
         target: target.to_owned(),
-        scenarios: shortcut::choose(top, overrides, facts, &mut notes),
+        scenarios: shortcut::only(chosen, overrides, &mut notes),
         thresholds: thresholds(top, &metrics, overrides, &mut notes),
         metrics,
         promises: Vec::new(),
         search: None,
-        tags: overrides.tags.clone().or(top.text_map(&mut notes, "tags")).unwrap_or_default(),
-        http: http(top, overrides, &mut notes),
-        setup: stage(top, facts, &SETUP, (overrides.no_setup, overrides.setup_timeout), &mut notes),
-        teardown: stage(top, facts, &TEARDOWN, (overrides.no_teardown, overrides.teardown_timeout), &mut notes),
-        min_iteration: overrides
-            .min_iteration_duration
-            .or(top.duration(&mut notes, "minIterationDuration"))
-            .unwrap_or_default(),
-        summary_trend_stats: trend_stats(top, overrides, &mut notes),
-        summary_time_unit: time_unit(top, overrides, &mut notes),
+        tags: top.text_map(&mut notes, "tags").unwrap_or_default(),
+        http: http(top, &mut notes),
+        network: network::network(top, &mut notes),
+        segment: segment(top, &mut notes),
+        setup: stage(top, facts, &SETUP, &mut notes),
+        teardown: stage(top, facts, &TEARDOWN, &mut notes),
+        min_iteration: top.duration(&mut notes, "minIterationDuration").unwrap_or_default(),
+        summary_trend_stats: trend_stats(top, &mut notes),
+        summary_time_unit: time_unit(top, &mut notes),
     };
-    refuse_unsupported(top, facts, overrides, &mut notes);
+    refuse_unsupported(top, facts, &mut notes);
     for unknown in top.unknown() {
         notes.warning(format!("there is no option `{unknown}`: it is ignored"));
     }
-    if notes.mistakes.is_empty() { Ok((plan, notes.warnings)) } else { Err(OptionsError { mistakes: notes.mistakes }) }
+    if !notes.mistakes.is_empty() {
+        return Err(OptionsError { mistakes: notes.mistakes });
+    }
+    let changes = levels::changes(script, &merged);
+    Ok(Planned { plan, warnings: notes.warnings, options: options.into(), changes: changes.into() })
+}
+
+/// Which part of the test is this machine's.
+fn segment(top: &mut Fields<'_>, notes: &mut Notes) -> Segment {
+    let given = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+    let segment = given(top.text(notes, "executionSegment"));
+    let sequence = given(top.text(notes, "executionSegmentSequence"));
+    let parsed = Segment::parse(segment.as_deref(), sequence.as_deref());
+    let parsed = parsed.map_err(|error| notes.mistake(format!("option `executionSegment`: {error}")));
+    parsed.unwrap_or_default()
 }
 
 fn thresholds(top: &mut Fields<'_>, metrics: &[Metric], overrides: &Overrides, notes: &mut Notes) -> Vec<Threshold> {
     match top.object(notes, "thresholds") {
-        Some(map) if overrides.no_thresholds != Some(true) => threshold::thresholds(map, metrics, notes),
+        Some(map) if !overrides.no_thresholds => threshold::thresholds(map, metrics, notes),
         _ => Vec::new(),
     }
 }
@@ -166,32 +176,26 @@ struct StageOfTest {
 const SETUP: StageOfTest = StageOfTest { name: "setup", leave_out: "noSetup", timeout: "setupTimeout" };
 const TEARDOWN: StageOfTest = StageOfTest { name: "teardown", leave_out: "noTeardown", timeout: "teardownTimeout" };
 
-fn stage(
-    top: &mut Fields<'_>,
-    facts: &ScriptFacts,
-    stage: &StageOfTest,
-    (no, timeout): (Option<bool>, Option<Duration>),
-    notes: &mut Notes,
-) -> Option<Duration> {
-    let no = no.or(top.flag(notes, stage.leave_out)).unwrap_or(false);
-    let timeout = timeout.or(top.duration(notes, stage.timeout)).unwrap_or(STAGE_TIMEOUT);
+fn stage(top: &mut Fields<'_>, facts: &ScriptFacts, stage: &StageOfTest, notes: &mut Notes) -> Option<Duration> {
+    let no = top.flag(notes, stage.leave_out).unwrap_or(false);
+    let timeout = top.duration(notes, stage.timeout).unwrap_or(STAGE_TIMEOUT);
     (!no && facts.exports.iter().any(|name| name == stage.name)).then_some(timeout)
 }
 
-fn http(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> HttpSettings {
+fn http(top: &mut Fields<'_>, notes: &mut Notes) -> HttpSettings {
     let default = HttpSettings::default();
-    let mut flag = |stronger: Option<bool>, key| stronger.or(top.flag(notes, key)).unwrap_or(false);
-    let insecure_skip_tls_verify = flag(overrides.insecure_skip_tls_verify, "insecureSkipTLSVerify");
-    let no_connection_reuse = flag(overrides.no_connection_reuse, "noConnectionReuse");
-    let no_vu_connection_reuse = flag(overrides.no_vu_connection_reuse, "noVUConnectionReuse");
-    let no_cookies_reset = flag(overrides.no_cookies_reset, "noCookiesReset");
-    let discard_response_bodies = flag(overrides.discard_response_bodies, "discardResponseBodies");
-    let throw = flag(overrides.throw, "throw");
+    let mut flag = |key| top.flag(notes, key).unwrap_or(false);
+    let insecure_skip_tls_verify = flag("insecureSkipTLSVerify");
+    let no_connection_reuse = flag("noConnectionReuse");
+    let no_vu_connection_reuse = flag("noVUConnectionReuse");
+    let no_cookies_reset = flag("noCookiesReset");
+    let discard_response_bodies = flag("discardResponseBodies");
+    let throw = flag("throw");
     let user_agent = top.text(notes, "userAgent").map(str::to_owned);
     let max_redirects = top.users(notes, "maxRedirects");
     HttpSettings {
-        user_agent: overrides.user_agent.clone().or(user_agent).unwrap_or(default.user_agent),
-        max_redirects: overrides.max_redirects.or(max_redirects).unwrap_or(default.max_redirects),
+        user_agent: user_agent.unwrap_or(default.user_agent),
+        max_redirects: max_redirects.unwrap_or(default.max_redirects),
         insecure_skip_tls_verify,
         no_connection_reuse,
         no_vu_connection_reuse,
@@ -202,17 +206,15 @@ fn http(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> HttpS
     }
 }
 
-fn trend_stats(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> Vec<String> {
-    let script = top.texts(notes, "summaryTrendStats");
-    let stats = overrides.summary_trend_stats.clone().or(script);
+fn trend_stats(top: &mut Fields<'_>, notes: &mut Notes) -> Vec<String> {
+    let stats = top.texts(notes, "summaryTrendStats");
     let stats = stats.unwrap_or_else(|| TREND_STATS.map(str::to_owned).to_vec());
     threshold::check_trend_stats(&stats, notes);
     stats
 }
 
-fn time_unit(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> Option<String> {
-    let script = top.text(notes, "summaryTimeUnit").map(str::to_owned);
-    let unit = overrides.summary_time_unit.clone().or(script).filter(|unit| !unit.is_empty())?;
+fn time_unit(top: &mut Fields<'_>, notes: &mut Notes) -> Option<String> {
+    let unit = top.text(notes, "summaryTimeUnit").filter(|unit| !unit.is_empty())?.to_owned();
     if !["s", "ms", "us"].contains(&unit.as_str()) {
         notes.mistake(format!("option `summaryTimeUnit`: `{unit}` is none of s, ms and us"));
     }
@@ -220,11 +222,17 @@ fn time_unit(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> 
 }
 
 /// Notes a mistake for everything that k6 could do and this program cannot yet.
-fn refuse_unsupported(top: &mut Fields<'_>, facts: &ScriptFacts, overrides: &Overrides, notes: &mut Notes) {
+fn refuse_unsupported(top: &mut Fields<'_>, facts: &ScriptFacts, notes: &mut Notes) {
     for key in NOT_YET {
-        if top.value(key).is_some_and(|value| !is_unset(value)) || (key == "rps" && overrides.rps.is_some()) {
+        if top.value(key).is_some_and(|value| !is_unset(value)) {
             notes.mistake(format!("option `{key}` is not supported yet"));
         }
+    }
+    if top.flag(notes, "paused") == Some(true) {
+        notes.mistake("option `paused`: a run begins at once, since there is no REST server that could let it go on");
+    }
+    if top.flag(notes, "linger") == Some(true) {
+        notes.mistake("option `linger`: a run ends with its end, since there is no REST server to stay for");
     }
     if let Some(tags) = top.texts(notes, "systemTags") {
         let wanted: BTreeSet<&str> = tags.iter().map(String::as_str).collect();

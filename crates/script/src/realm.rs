@@ -77,6 +77,7 @@ impl Realm {
                     ctx.globals().set("__VU", seat.vu)?;
                     let exports: Object<'_> = self.starter.clone().restore(ctx)?.call(())?;
                     event_loop::run_early(ctx, seat)?;
+                    self.consolidate(ctx, &exports)?;
                     Ok(Persistent::save(ctx, exports))
                 };
                 start().map_err(|error| Thrown::catch(ctx, &error))
@@ -96,6 +97,18 @@ impl Realm {
         }
         seat.phase.set(Phase::Iteration);
         Ok((lane, exports))
+    }
+}
+
+impl Realm {
+    /// Gives the exported `options` what is different in this run.
+    fn consolidate<'js>(&self, ctx: &Ctx<'js>, exports: &Object<'js>) -> rquickjs::Result<()> {
+        let options = self.host.world.options.lock().expect("nobody panics holding it").clone();
+        let Some(changes) = options.as_ref().and_then(|options| options.changes.as_deref()) else { return Ok(()) };
+        let own = exports.get::<_, Value<'js>>("options")?;
+        let Some(own) = own.as_object() else { return Ok(()) };
+        let assign: Function<'js> = self.own.clone().restore(ctx)?.get("assign")?;
+        assign.call((own.clone(), ctx.json_parse(changes)?))
     }
 }
 

@@ -26,6 +26,17 @@ pub fn line(level: Level, text: &str, source: &str, style: Style) -> String {
     format!("{word}{text}{source}")
 }
 
+/// The same as one JSON object, in k6's words; `time` is when it was said.
+pub fn json_line(level: Level, text: &str, source: &str, time: &str) -> String {
+    let level = match level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warning",
+        Level::Error => "error",
+    };
+    serde_json::json!({ "level": level, "msg": text, "source": source, "time": time }).to_string()
+}
+
 /// Times that a message is shown whenever it comes.
 const SHOWN_ALWAYS: u64 = 3;
 /// Messages that are told apart; others are always shown, so that memory stays flat.

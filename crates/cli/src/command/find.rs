@@ -10,6 +10,7 @@ use std::time::Duration;
 use analysis::search::{Move, Order, Search};
 use engine::user::UserFactory;
 use model::expression::Promise;
+use model::network::NetworkSettings;
 use model::plan::{Executor, HttpSettings, Plan, Scenario, SearchLimits};
 use model::record::{Entry, Level, RunRecord, StepSpan};
 use model::unit::{Interval, Moment};
@@ -106,7 +107,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
     let max = typed.users_max;
     let (mut plan, factory, address, signals) = match target? {
         Target::Url(url) => {
-            let address = reach(&url, &guard)?;
+            let address = reach(&url, &NetworkSettings::default(), &guard)?;
             let plan = plan(&shown(&url), &promises, scenario("default", max), HttpSettings::default());
             (plan, engine::url_users(url.as_str(), typed.think), address, Signals::catch()?)
         }
@@ -115,7 +116,9 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
                 return Err(Failure::config("--think is for URL targets: a script thinks with sleep()"));
             }
             let mut signals = Signals::catch()?;
-            let loaded = super::run::load(&path, &typed.script, env, &mut signals).await?;
+            let env = super::run::environment(true, Default::default(), env);
+            let settings = super::run::settings(&typed.script, env);
+            let loaded = super::run::load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
             warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
@@ -252,7 +255,7 @@ fn only_exec(plan: &Plan) -> Result<String, Failure> {
 pub(crate) fn scenario(exec: &str, max_vus: u32) -> Scenario {
     Scenario {
         name: "default".to_owned(),
-        executor: Executor::ExternallyControlled { max_vus },
+        executor: Executor::ExternallyControlled { vus: 0, max_vus, duration: None },
         exec: exec.to_owned(),
         start_time: Duration::ZERO,
         graceful_stop: Duration::from_secs(5),

@@ -122,7 +122,7 @@ async fn climb(
     let guard = Guard::default();
     let url = format!("{}{}", service.ready.url, stage.path);
     let url = url::Url::parse(&url).map_err(anyhow::Error::from)?;
-    let address = reach(&url, &guard)?;
+    let address = reach(&url, &model::network::NetworkSettings::default(), &guard)?;
     let top = effort.ladder.iter().copied().max().unwrap_or(1_000).max(10_000);
     let users_max = u32::try_from(top).unwrap_or(u32::MAX);
     let plan = plan(url.as_str(), &default_promises(), scenario("default", users_max), HttpSettings::default());

@@ -1,5 +1,9 @@
 //! `plimsoll run`: a k6 script with k6's options, thresholds, summary and exit codes, and what limited it behind.
 
+mod options;
+mod source;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +16,7 @@ use model::unit::Interval;
 use model::verdict::Phase;
 use script::LoadError;
 use script::link::LinkError;
-use script::options::{Overrides, ScriptFacts};
+use script::options::{Overrides, Planned, ScriptFacts};
 
 use super::{all_or_nothing, can_be_written, pairs, unsupported, watch_specs, write_result};
 use crate::args;
@@ -32,23 +36,32 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
     }
     let specs = watch_specs(&typed.watching.watch, &mut mistakes);
     let env = pairs("--env", &typed.scripting.env, &mut mistakes);
-    let tags = pairs("--tag", &typed.tag, &mut mistakes);
+    options::refuse(&typed, &mut mistakes);
     all_or_nothing(&mistakes)?;
     typed.summary_export.as_deref().map_or(Ok(()), can_be_written)?;
-    let overrides = overrides(&typed, tags)?;
+    let overrides = options::overrides(&typed)?;
+    options::log_to(&typed.logging, &overrides, &mut output)?;
+    if typed.k6.address.is_some() {
+        output.say(Level::Info, "--address has no effect: there is no REST server");
+    }
     let guard = Guard::new(&typed.watching.allow);
-    let (plan, factory, address, signals) = match Target::parse(&typed.script)? {
+    let source = source::Source::parse(&typed.script, typed.k6.kind.as_deref())?;
+    let (plan, factory, address, signals) = match source.target {
         Target::Url(url) => {
-            let address = reach(&url, &guard)?;
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
             let nothing = serde_json::Value::Object(serde_json::Map::new());
-            let planned = script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
+            let planned: Planned =
+                script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
             let factory = engine::url_users(url.as_str(), Duration::ZERO);
-            (warned(planned, &typed.connections, &mut output), factory, address, Signals::catch()?)
+            let plan = warned((planned.plan, planned.warnings), &typed.connections, &mut output);
+            let address = reach(&url, &plan.network, &guard)?;
+            (plan, factory, address, Signals::catch()?)
         }
         Target::Script(path) => {
             let mut signals = Signals::catch()?;
-            let loaded = load(&path, &typed.scripting, env, &mut signals).await?;
+            let settings = settings(&typed.scripting, environment(typed.k6.include_system_env_vars, source.env, env));
+            let settings = script::LoadSettings { files: source.files, ..settings };
+            let loaded = load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let plan = warned(plan_of(&loaded, &overrides)?, &typed.connections, &mut output);
             (plan.clone(), loaded.factory(), None, signals)
@@ -141,46 +154,38 @@ fn whole_run(record: &RunRecord) -> Option<StepSpan> {
     Some(StepSpan { phase: Phase::Confirm, users, whole, measured: whole })
 }
 
-fn overrides(typed: &args::Run, tags: Vec<(String, String)>) -> Result<Overrides, Failure> {
-    let from_env = Overrides::from_env(|name| std::env::var(name).ok()).map_err(options_failure)?;
-    let given = |flag: bool| flag.then_some(true);
-    let stages = if typed.stage.is_empty() {
-        None
-    } else {
-        Some(
-            script::options::parse_stages(&typed.stage.join(","))
-                .map_err(|error| Failure::config(format!("--stage: {error}")))?,
-        )
-    };
-    Ok(from_env.merge(Overrides {
-        vus: typed.vus,
-        duration: typed.duration,
-        iterations: typed.iterations,
-        stages,
-        no_setup: given(typed.no_setup),
-        no_teardown: given(typed.no_teardown),
-        no_thresholds: given(typed.no_thresholds),
-        max_redirects: typed.max_redirects,
-        user_agent: typed.user_agent.clone(),
-        throw: given(typed.throw),
-        discard_response_bodies: given(typed.discard_response_bodies),
-        insecure_skip_tls_verify: given(typed.insecure_skip_tls_verify),
-        no_connection_reuse: given(typed.no_connection_reuse),
-        no_vu_connection_reuse: given(typed.no_vu_connection_reuse),
-        min_iteration_duration: typed.min_iteration_duration,
-        summary_trend_stats: typed.summary_trend_stats.clone(),
-        summary_time_unit: typed.summary_time_unit.clone(),
-        tags: (!tags.is_empty()).then(|| tags.into_iter().collect()),
-        ..Overrides::default()
-    }))
-}
-
 fn options_failure(error: script::options::OptionsError) -> Failure {
     Failure { exit: Exit::InvalidConfig, error: error.into() }
 }
 
 /// Stack of the thread that runs the init code once: as much as the main thread usually has.
 const INIT_STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// What `__ENV` is: weaker variables first.
+pub(crate) fn environment(
+    include_system: bool,
+    archived: BTreeMap<String, String>,
+    typed: Vec<(String, String)>,
+) -> BTreeMap<String, String> {
+    let system = std::env::vars_os().filter(|_| include_system);
+    let system = system.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    archived.into_iter().chain(system).chain(typed).collect()
+}
+
+/// How a script is loaded.
+pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> script::LoadSettings {
+    let began = crate::session::now();
+    script::LoadSettings {
+        env,
+        isolation: match flags.isolation {
+            args::Isolation::Shared => script::Isolation::Shared,
+            args::Isolation::Full => script::Isolation::Full,
+        },
+        stack_bytes: flags.stack_size as usize * 1024,
+        clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
+        ..script::LoadSettings::default()
+    }
+}
 
 /// Loads a script: its modules are linked and its init code runs once, on a thread that is left alone if a signal comes
 /// meanwhile: nothing else ends an endless loop.
@@ -189,24 +194,9 @@ const INIT_STACK_BYTES: usize = 8 * 1024 * 1024;
 /// k6's exit codes: 107 for a script that does not parse or throws, 255 for a file that is missing; 105 for a signal.
 pub(crate) async fn load(
     path: &Path,
-    flags: &args::Script,
-    env: Vec<(String, String)>,
+    settings: script::LoadSettings,
     signals: &mut Signals,
 ) -> Result<script::Loaded, Failure> {
-    let mut all: std::collections::BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    all.extend(env);
-    let began = crate::session::now();
-    let settings = script::LoadSettings {
-        env: all,
-        isolation: match flags.isolation {
-            args::Isolation::Shared => script::Isolation::Shared,
-            args::Isolation::Full => script::Isolation::Full,
-        },
-        stack_bytes: flags.stack_size as usize * 1024,
-        clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
-    };
     let (hand, loaded) = tokio::sync::oneshot::channel();
     let entry = path.to_owned();
     let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(INIT_STACK_BYTES);

@@ -69,6 +69,126 @@ fn code(folder: &Path, script: &str, words: &[&str]) -> (i32, String) {
     )
 }
 
+/// What `plimsoll run` with these words and variables says, with this on standard input.
+fn typed(folder: &Path, words: &[&str], variables: &[(&str, &str)], stdin: &str) -> (i32, String, String) {
+    let mut command = plimsoll();
+    command.arg("run").args(words).current_dir(folder).envs(variables.iter().copied()).write_stdin(stdin);
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn options_come_from_file_script_environment_and_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import exec from 'k6/execution';
+        export const options = { vus: 2, iterations: 2, userAgent: 'script', tags: { from: 'script' } };
+        export default function () {
+          const o = exec.test.options;
+          console.log(JSON.stringify([options.iterations, options.throw, o.scenarios.default.iterations, o.userAgent, o.tags, o.vus]));
+          try { 'use strict'; o.scenarios.default.x = 1; } catch (e) {}
+          console.log(`${Object.isFrozen(o)} ${o.scenarios.default.x} ${exec.vu.idInTest}`);
+        }";
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    fs::write(folder.path().join("config.json"), r#"{ "iterations": 50, "throw": true, "userAgent": "file" }"#).unwrap();
+    let run = |words: &[&str], variables: &[(&str, &str)]| {
+        let (code, _, said) = typed(folder.path(), &[&["script.js"], words].concat(), variables, "");
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    let said = run(&["-c", "config.json"], &[]);
+    assert!(said.contains(r#"[2,true,2,"script",{"from":"script"},null]"#), "{said}");
+    assert!(said.contains("true undefined 1") && said.contains("true undefined 2"), "{said}");
+    let variables = [("K6_CONFIG", "config.json"), ("K6_USER_AGENT", "env"), ("K6_ITERATIONS", "3"), ("K6_TAGS", "a:b")];
+    let said = run(&["-i", "4"], &variables);
+    assert!(said.contains(r#"[4,true,4,"env",{"a":"b"},null]"#), "{said}");
+    assert_eq!(said.matches("true undefined").count(), 4 - 1, "three times, then it is counted: {said}");
+}
+
+#[test]
+fn scripts_may_come_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("names.txt"), "Ann").unwrap();
+    fs::write(folder.path().join("lib.js"), "export const greet = (name) => console.log(`hello ${name}`);").unwrap();
+    let script = "import { greet } from './lib.js';\nconst name = open('./names.txt');\nexport default () => greet(name);";
+    let (code, _, said) = typed(folder.path(), &["-"], &[], script);
+    assert!(code == 0 && said.contains("hello Ann"), "{code}: {said}");
+    let (code, _, said) = typed(folder.path(), &["-"], &[], "const x = ;");
+    assert!(code == 107 && said.contains("-:1:"), "{code}: {said}");
+}
+
+#[test]
+fn log_lines_go_where_they_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export default function () { console.log('hello'); console.error('oh'); }";
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    let run = |words: &[&str]| {
+        let (code, stdout, stderr) = typed(folder.path(), &[&["script.js", "-q", "-i", "4"], words].concat(), &[], "");
+        assert_eq!(code, 0, "{stderr}");
+        (stdout, stderr)
+    };
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let (_, said) = run(&["--console-output", "console.txt"]);
+    assert!(!said.contains("hello"), "{said}");
+    assert_eq!(read("console.txt"), "INFO  hello\nERROR oh\n".repeat(4), "every line, uncounted");
+    let (_, said) = run(&["--log-output=file=log.txt", "--log-format", "raw"]);
+    assert!(!said.contains("hello"), "{said}");
+    assert_eq!(read("log.txt"), "hello\noh\n".repeat(4));
+    let (stdout, _) = run(&["--log-output", "stdout"]);
+    assert!(stdout.starts_with("INFO  hello\nERROR oh\n"), "{stdout}");
+    let (_, said) = run(&["--log-format=json"]);
+    let line: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    assert_eq!((&line["level"], &line["msg"], &line["source"]), (&"info".into(), &"hello".into(), &"console".into()));
+    assert!(line["time"].as_str().unwrap().contains('T'), "{said}");
+    let (_, said) = run(&["--log-output", "none"]);
+    assert!(!said.contains("hello"), "{said}");
+}
+
+#[test]
+fn the_environment_is_part_of_env_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export default () => console.log(`${__ENV.MINE} ${__ENV.TYPED} ${__ENV.TAKEN}`);";
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    let run = |words: &[&str]| {
+        let words = [&["script.js", "-e", "TYPED=b", "-e", "TAKEN", "-e", "NOBODYS"], words].concat();
+        typed(folder.path(), &words, &[("MINE", "a"), ("TAKEN", "c")], "").2
+    };
+    assert!(run(&[]).contains("a b c"));
+    assert!(run(&["--include-system-env-vars=false"]).contains("undefined b c"));
+}
+
+#[test]
+fn one_scenario_and_one_iteration_can_be_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export const options = { scenarios: {
+            a: { executor: 'constant-vus', vus: 9, duration: '1h', exec: 'a' },
+            b: { executor: 'per-vu-iterations', vus: 2, iterations: 3, startTime: '1h', exec: 'b' } } };
+        export function a() { console.log(`a${__VU}`); } export function b() { console.log(`b${__ITER}`); }";
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    let run = |words: &[&str]| typed(folder.path(), &[&["script.js"], words].concat(), &[], "").2;
+    let said = run(&["--scenario", "b"]);
+    assert!(said.contains("b2") && !said.contains("a1"), "{said}");
+    let said = run(&["--once"]);
+    assert!(said.contains("a1") && said.contains("b0") && !said.contains("b1"), "{said}");
+}
+
+#[test]
+fn a_service_is_found_under_the_name_that_hosts_gives_it() {
+    let service = Service::start("laptop --no-database");
+    let folder = tempfile::tempdir().unwrap();
+    let address = service.url.strip_prefix("http://").unwrap();
+    let config = format!(r#"{{ "hosts": {{ "shop.test": "{address}", "far.test": "93.184.216.34" }} }}"#);
+    fs::write(folder.path().join("config.json"), config).unwrap();
+    let (code, said, error) = typed(folder.path(), &["http://shop.test/healthz", "-i", "1", "-c", "config.json"], &[], "");
+    assert!(code == 0 && said.contains("0 out of 1"), "{code}: {said}{error}");
+    let script = "import http from 'k6/http'; export default () => http.get('http://far.test/');";
+    fs::write(folder.path().join("script.js"), script).unwrap();
+    for target in ["http://far.test/", "script.js"] {
+        let (code, _, said) = typed(folder.path(), &[target, "-i", "1", "-c", "config.json"], &[], "");
+        assert!(code == 122 && said.contains("far.test (93.184.216.34)"), "{code}: {said}");
+    }
+}
+
 #[test]
 fn quiet_keeps_what_the_script_says() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Several requests of one user at once: at most 20 under way, of which at most 6 to one host, as k6's defaults are.
+//! Several requests of one user at once, within the limits of `batch` and `batchPerHost`.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -8,9 +8,6 @@ use super::Client;
 use super::target::Origin;
 use crate::alarm::{Alarm, Leash};
 use crate::user::{Request, Response};
-
-const AT_ONCE: usize = 20;
-const AT_ONCE_PER_HOST: usize = 6;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Option<Response>> + 'a>>;
 
@@ -55,13 +52,16 @@ impl Client {
     }
 
     fn start_what_may<'a>(&'a self, slots: &mut [Slot<'a>], leash: &'a Leash) {
+        let most = |limit: Option<u32>| limit.map_or(usize::MAX, |limit| limit as usize);
+        let network = self.net.network();
+        let (at_once, at_once_per_host) = (most(network.batch), most(network.batch_per_host));
         for index in 0..slots.len() {
             let running = slots.iter().filter(|slot| slot.running.is_some());
             let same_host = running.clone().filter(|slot| slot.origin == slots[index].origin).count();
-            if running.count() >= AT_ONCE {
+            if running.count() >= at_once {
                 return;
             }
-            if same_host >= AT_ONCE_PER_HOST {
+            if same_host >= at_once_per_host {
                 continue;
             }
             if let Some(request) = slots[index].request.take() {

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::Method;
 use model::unit::Moment;
 use rustls::pki_types::ServerName;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::UnixStream;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
@@ -24,7 +24,7 @@ use super::outgoing::Outgoing;
 use super::proxy::Proxy;
 use super::target::{Origin, Target};
 use super::wire::{Counted, Stream, Traffic, Transport};
-use super::{Net, failure, tls};
+use super::{Net, failure, source, tls};
 use crate::net::cookies::Jar;
 use crate::user::{Failure, Timings};
 
@@ -179,6 +179,7 @@ pub(crate) fn dial<'a>(
     target: &'a Rc<Target>,
     traffic: &'a Rc<Traffic>,
     progress: &'a Progress,
+    from: Option<IpAddr>,
 ) -> Pin<Box<dyn Future<Output = Result<Dialed, Failure>> + 'a>> {
     Box::pin(async move {
         let clock = net.tally.clock;
@@ -189,11 +190,11 @@ pub(crate) fn dial<'a>(
         }
         let (transport, remote) = match &proxy {
             Some(proxy) => {
-                net.gate.pass_by_proxy(origin, &net.resolver, clock).await?;
-                tcp(net, &proxy.origin, progress).await.map_err(failure::by_proxy)?
+                net.gate.pass_by_proxy(origin, &net.resolver, clock, net.network()).await?;
+                tcp(net, &proxy.origin, progress, from).await.map_err(failure::by_proxy)?
             }
             None if origin.unix => (unix(origin, net, progress).await?, None),
-            None => tcp(net, origin, progress).await?,
+            None => tcp(net, origin, progress, from).await?,
         };
         let mut counted = Counted::new(transport, traffic.clone(), net.tally.clone());
         let connected = clock.now();
@@ -202,8 +203,7 @@ pub(crate) fn dial<'a>(
             if let Some(proxy) = &proxy {
                 proxy.connect(&mut counted, target).await?;
             }
-            let config = net.tls.get_or_init(|| tls::config(net.skip_verify(), net.settings().http_version));
-            let stream = secure(origin, counted, config).await?;
+            let stream = secure(origin, counted, &net.tls_config(&origin.host)).await?;
             progress.tls_ms.set(milliseconds(connected, clock.now()));
             let session = stream.get_ref().1;
             let required = agreed_h2;
@@ -225,12 +225,17 @@ pub(crate) fn dial<'a>(
     })
 }
 
-async fn tcp(net: &Net, origin: &Origin, progress: &Progress) -> Result<(Transport, Option<SocketAddr>), Failure> {
+async fn tcp(
+    net: &Net,
+    origin: &Origin,
+    progress: &Progress,
+    from: Option<IpAddr>,
+) -> Result<(Transport, Option<SocketAddr>), Failure> {
     let clock = net.tally.clock;
-    let remote = net.resolver.address(origin, clock).await?;
+    let remote = net.resolver.address(origin, clock, net.network()).await?;
     net.gate.pass(&origin.host.to_string(), remote)?;
     let dialed = clock.now();
-    let stream = tokio::time::timeout(DIAL_TIMEOUT, TcpStream::connect(remote)).await;
+    let stream = tokio::time::timeout(DIAL_TIMEOUT, source::connect(remote, from)).await;
     let stream = stream.map_err(|_| failure::dial_timeout())?.map_err(|error| failure::dial(&error))?;
     progress.connecting_ms.set(milliseconds(dialed, clock.now()));
     stream.set_nodelay(true).map_err(|error| failure::dial(&error))?;

@@ -35,7 +35,7 @@ impl Client {
         if let Some(answered) = self.send_kept(outgoing, progress).await? {
             return Ok(answered);
         }
-        match dial(&self.net, &outgoing.target, &self.traffic, progress).await? {
+        match dial(&self.net, &outgoing.target, &self.traffic, progress, self.from).await? {
             Dialed::Http1(connection) => self.first_exchange(connection, outgoing, progress).await,
             Dialed::Http2(_) => unreachable!("HTTP/2 is not offered where connections are not shared"),
         }
@@ -152,7 +152,7 @@ impl Client {
         if self.net.speaks_http1(&target.origin) {
             waits = None;
         }
-        let dialed = dial(&self.net, target, &self.traffic, progress).await?;
+        let dialed = dial(&self.net, target, &self.traffic, progress, self.from).await?;
         match &dialed {
             Dialed::Http2(shared) if !self.net.defaults.close => self.shared.borrow_mut().push(shared.clone()),
             Dialed::Http2(_) => {}

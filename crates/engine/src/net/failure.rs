@@ -81,6 +81,11 @@ pub(crate) fn refused() -> Failure {
     failure(1111, "hostname is blocked")
 }
 
+/// The address is one that the plan blocks.
+pub(crate) fn blocked_address() -> Failure {
+    failure(1110, "ip is blacklisted")
+}
+
 /// TCP could not connect.
 pub(crate) fn dial(error: &io::Error) -> Failure {
     const EMFILE: i32 = 24;

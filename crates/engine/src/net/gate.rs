@@ -6,6 +6,8 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use model::network::NetworkSettings;
+
 use super::dns::Resolver;
 use super::failure;
 use super::target::Origin;
@@ -77,9 +79,10 @@ impl Gate {
         origin: &Origin,
         resolver: &Resolver,
         clock: Clock,
+        settings: &NetworkSettings,
     ) -> Result<(), Failure> {
         let host = origin.host.to_string();
-        let refused = match resolver.address(origin, clock).await {
+        let refused = match resolver.address(origin, clock, settings).await {
             Ok(address) => (self.permit.0)(&host, address.ip()).err(),
             // An address that nobody has (RFC 5737), so that nobody permits it.
             Err(_) => (self.permit.0)(&host, IpAddr::from([192, 0, 2, 1])).err().map(|_| {

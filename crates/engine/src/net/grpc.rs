@@ -7,14 +7,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 use model::metric::MetricId;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::target::Origin;
 use super::wire::{Counted, Transport};
-use super::{Client, failure, tls};
+use super::{Client, failure, source, tls};
 use crate::alarm::{Alarm, Elapsed, Leash};
 use crate::grpc::{Channel, ChannelSettings, Incoming, Opened, code};
 use crate::meter::{Meter, TagSet};
@@ -68,9 +67,9 @@ impl Client {
     async fn grpc_connect(&self, connect: &GrpcConnect) -> Result<ChannelId, Failure> {
         let net = &self.net;
         let origin = origin(&connect.address, connect.tls.is_some())?;
-        let remote = net.resolver.address(&origin, net.tally.clock).await?;
+        let remote = net.resolver.address(&origin, net.tally.clock, net.network()).await?;
         net.gate.pass(&origin.host.to_string(), remote)?;
-        let stream = TcpStream::connect(remote).await.map_err(|error| failure::dial(&error))?;
+        let stream = source::connect(remote, self.from).await.map_err(|error| failure::dial(&error))?;
         stream.set_nodelay(true).map_err(|error| failure::dial(&error))?;
         let counted = Counted::new(Transport::Tcp(stream), self.traffic.clone(), net.tally.clone());
         let settings = ChannelSettings {
@@ -83,7 +82,7 @@ impl Client {
         let channel = match &connect.tls {
             None => Channel::open(counted, settings).await,
             Some(wanted) => {
-                let config = tls::grpc_config(wanted, net.skip_verify())?;
+                let config = tls::grpc_config(wanted, net.settings().insecure_skip_tls_verify)?;
                 let name = server_name(&origin, connect.authority.as_deref())?;
                 let connecting = TlsConnector::from(config).connect(name, counted);
                 let stream = connecting.await.map_err(|error| failure::handshake(&error))?;

@@ -92,7 +92,7 @@ impl Outgoing<'_> {
     }
 
     /// Tells all headers but Host.
-    fn each(&self, defaults: &Defaults, jar: &Jar, mut tell: impl FnMut(&HeaderName, &HeaderValue)) {
+    pub(crate) fn each(&self, defaults: &Defaults, jar: &Jar, mut tell: impl FnMut(&HeaderName, &HeaderValue)) {
         for (name, value) in [(USER_AGENT, &defaults.user_agent), (AUTHORIZATION, &self.target.authorization)] {
             if let Some(value) = value.as_ref().filter(|_| !self.headers.contains_key(&name)) {
                 tell(&name, value);

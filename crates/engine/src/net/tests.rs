@@ -18,6 +18,7 @@ use super::*;
 use crate::meter::{Meter, TagSet};
 
 mod http2;
+mod network;
 mod proxy;
 mod reuse;
 mod rude;
@@ -123,7 +124,16 @@ impl World {
         let clock = Clock::new(tokio::time::Instant::now().into_std());
         let tally = Tally::new(Meter::new(plan(http)), clock, Box::new(|_, _| ()));
         let gate = Gate::new(permit, Box::new(|_| ()));
-        Self { client: Client::new(Net::with(tally.clone(), gate, proxies)), tally }
+        Self { client: Client::new(Net::with(tally.clone(), gate, None, proxies), 1), tally }
+    }
+
+    /// User `number` under this plan.
+    fn of(plan: Arc<Plan>, number: u32, pace: Option<Arc<Pace>>) -> Self {
+        let clock = Clock::new(tokio::time::Instant::now().into_std());
+        let tally = Tally::new(Meter::new(plan), clock, Box::new(|_, _| ()));
+        let gate = Gate::new(Permit::all(), Box::new(|_| ()));
+        let net = Net::with(tally.clone(), gate, pace, Proxies::default());
+        Self { client: Client::new(net, number), tally }
     }
 
     /// Connections that are open.

@@ -27,8 +27,8 @@ fn rig() -> Rig {
     let plan = model::plan::Plan { target: String::new(), metrics, ..Default::default() };
     let meter = Meter::new(std::sync::Arc::new(plan));
     let tally = Tally::new(meter, clock, Box::new(|_, _| ()));
-    let net = Net::new(tally.clone(), Gate::new(Permit::all(), Box::new(|_| ())));
-    let ongoing = Ongoing::new(Rc::new(Client::new(net)), tally.clone());
+    let net = Net::new(tally.clone(), Gate::new(Permit::all(), Box::new(|_| ())), None);
+    let ongoing = Ongoing::new(Rc::new(Client::new(net, 1)), tally.clone());
     Rig { ongoing, alarm: Alarm::new(clock), leash: Leash::default(), tally }
 }
 

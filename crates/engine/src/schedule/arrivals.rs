@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use model::metric::MetricId;
 use model::unit::Moment;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
@@ -106,7 +107,11 @@ impl Pool {
             let part = &pool.part;
             if !seat.leash.halted() {
                 let number = part.shared.take_number();
-                seat.iterate(&part.crew, &part.assignment, number, Some(planned)).await;
+                let ended = seat.iterate(&part.crew, &part.assignment, number, Some(planned)).await;
+                if let Some(ended) = ended {
+                    let length_ms = ended.since(planned).as_secs_f64() * 1e3;
+                    part.crew.tally.meter.add(MetricId::ITERATION_RESPONSE_TIME, length_ms, part.assignment.tags);
+                }
             }
             pool.release(seat);
         });
@@ -139,11 +144,12 @@ impl Pool {
 
 pub(super) async fn run(part: &Rc<Part>, offer: Offer<'_>, leash: &Rc<Leash>) {
     let Offer { start, duration, pre_allocated_vus, max_vus } = offer;
+    let max_vus = part.share.users_here(max_vus);
     let end = part.begin + duration;
     let cut_at = end + part.scenario.graceful_stop;
     let pool = Rc::new(Pool { part: part.clone(), free: RefCell::default(), cut_at });
     let worker = part.share.worker;
-    pool.arrivals().made.fetch_max(pre_allocated_vus, Ordering::AcqRel);
+    pool.arrivals().made.fetch_max(part.share.users_here(pre_allocated_vus), Ordering::AcqRel);
     for _ in part.share.slots(pre_allocated_vus) {
         let Some(seat) = part.take(cut_at) else { break };
         pool.release(seat);
@@ -156,7 +162,7 @@ pub(super) async fn run(part: &Rc<Part>, offer: Offer<'_>, leash: &Rc<Leash>) {
     let mut alarm = Alarm::new(part.crew.tally.clock);
     let mut in_a_row = 0;
     for index in (worker as u64..).step_by(part.share.workers) {
-        let Some(begin) = start(index) else { break };
+        let Some(begin) = start(part.share.segment.item(index)) else { break };
         let planned = part.begin + begin;
         if part.now() < planned {
             alarm.rest_until(planned, leash, || false).await;

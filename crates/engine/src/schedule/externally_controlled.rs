@@ -40,11 +40,15 @@ impl Stay {
     }
 }
 
-pub(super) async fn run(part: &Rc<Part>, max_vus: u32) {
+/// `vus` users, unless something else is said from outside, until `end`: there running iterations are cut off, as in k6.
+pub(super) async fn run(part: &Rc<Part>, vus: u32, max_vus: u32, end: Moment) {
+    if part.steering.wanted.get() == 0 {
+        part.steering.wanted.set(vus);
+    }
     let mut users = JoinSet::new();
     let mut slots: HashMap<u32, Weak<Stay>> = HashMap::new();
     let mut before = 0;
-    while !part.crew.halted() {
+    while !part.crew.halted() && part.now() < end {
         let wanted = part.steering.wanted.get().min(max_vus);
         let stuck_before = part.steering.stuck_before.get();
         // Also those that are to leave anyhow: a slot that is wanted again is not for somebody who is stuck.
@@ -55,25 +59,31 @@ pub(super) async fn run(part: &Rc<Part>, max_vus: u32) {
                 let stay = Rc::new(Stay::default());
                 vacant.insert(Rc::downgrade(&stay));
                 let planned = now + begin_after(slot, before, wanted);
-                users.spawn_local(work(part.clone(), slot, max_vus, planned, stay));
+                users.spawn_local(work(part.clone(), slot, max_vus, [planned, end], stay));
             }
         }
         if wanted < before {
             part.crew.wake_all();
         }
         before = wanted;
-        part.steering.changed.notified().await;
+        let changed = part.steering.changed.notified();
+        if end == NEVER {
+            changed.await;
+        } else {
+            // The end comes whether anything changes or not.
+            let _ = tokio::time::timeout_at(part.crew.tally.clock.instant(end), changed).await;
+        }
         while users.try_join_next().is_some() {}
     }
     users.join_all().await;
 }
 
-async fn work(part: Rc<Part>, slot: u32, max_vus: u32, planned: Moment, stay: Rc<Stay>) {
-    let wanted = || !stay.relieved.get() && slot < part.steering.wanted.get().min(max_vus);
+async fn work(part: Rc<Part>, slot: u32, max_vus: u32, [planned, end]: [Moment; 2], stay: Rc<Stay>) {
+    let wanted = || part.now() < end && !stay.relieved.get() && slot < part.steering.wanted.get().min(max_vus);
     part.rest_until_or(planned, || !wanted()).await;
     if wanted()
         && !part.crew.halted()
-        && let Some(mut seat) = part.take(NEVER)
+        && let Some(mut seat) = part.take(end)
     {
         stay.leash.get_or_init(|| seat.leash.clone());
         let mut planned = Some(planned);

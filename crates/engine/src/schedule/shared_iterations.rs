@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use super::Part;
 
 pub(super) async fn run(part: &Rc<Part>, vus: u32, iterations: u64, end: Moment) {
+    let iterations = part.share.segment.count(iterations);
     let mut users = JoinSet::new();
     for _ in part.share.slots(vus) {
         let part = part.clone();

@@ -109,12 +109,13 @@ fn a_service_that_does_not_answer_does_not_hold_up_a_stop() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let mut waiting = Vec::new();
-    let (windows, ended) = run(plan(Executor::ExternallyControlled { max_vus: 5 }), url, 2, |control| {
-        control.set_users(3);
-        // Once the users are connected they wait for an answer.
-        waiting.extend((0..3).map(|_| silent.accept().unwrap()));
-        control.stop(Stop::Now);
-    });
+    let (windows, ended) =
+        run(plan(Executor::ExternallyControlled { vus: 0, max_vus: 5, duration: None }), url, 2, |control| {
+            control.set_users(3);
+            // Once the users are connected they wait for an answer.
+            waiting.extend((0..3).map(|_| silent.accept().unwrap()));
+            control.stop(Stop::Now);
+        });
     assert_eq!(ended.reason, EndReason::Stopped);
     assert_eq!(windows.iter().map(|window| window.interrupted).sum::<u64>(), 3);
     assert_eq!(load_threads(), 0);
@@ -135,7 +136,8 @@ fn refused_connections_are_counted_by_cause() {
 
 #[test]
 fn a_plan_without_scenarios_is_refused() {
-    let plan = Plan { scenarios: Vec::new(), ..plan(Executor::ExternallyControlled { max_vus: 1 }) };
+    let plan =
+        Plan { scenarios: Vec::new(), ..plan(Executor::ExternallyControlled { vus: 0, max_vus: 1, duration: None }) };
     let options =
         Options { workers: 1, beginning: tokio::time::Instant::now().into_std(), permit: engine::Permit::all() };
     let refused = start(Arc::new(plan), url_users("http://h/", Duration::ZERO), options);

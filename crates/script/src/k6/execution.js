@@ -3,6 +3,7 @@
 (function (read, abort, lack) {
   'use strict';
   const { defineProperty, freeze } = Object;
+  const { parse } = JSON;
   const section = (name, known, missing) => {
     const object = {};
     for (const key of known) defineProperty(object, key, { enumerable: true, get: () => read(`${name}.${key}`) });
@@ -17,7 +18,19 @@
     ['name', 'executor', 'iterationInTest', 'iterationInInstance'], ['startTime', 'progress']);
   const instance = section('instance',
     [], ['currentTestRunDuration', 'iterationsCompleted', 'iterationsInterrupted', 'vusActive', 'vusInitialized']);
-  const test = section('test', [], ['options', 'fail']);
+  const test = section('test', [], ['fail']);
+  const deepFreeze = (value) => {
+    if (value !== null && typeof value === 'object') {
+      Object.values(value).forEach(deepFreeze);
+      freeze(value);
+    }
+    return value;
+  };
+  let options;
+  defineProperty(test, 'options', {
+    enumerable: true,
+    get: () => options ??= deepFreeze(parse(read('test.options'))),
+  });
   test.abort = function abort_(text) { abort(text); };
   for (const object of [vu, scenario, instance, test]) freeze(object);
   return { vu, scenario, instance, test };

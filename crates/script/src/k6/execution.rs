@@ -47,12 +47,18 @@ fn read<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, name: &str) -> Result<Val
     };
     let number = |number: u64| Value::new_number(ctx.clone(), number as f64);
     match name {
+        "vu.idInTest" if seat.vu > 0 => Ok(number(host.meter.plan().segment.item(u64::from(seat.vu) - 1) + 1)),
         "vu.idInTest" | "vu.idInInstance" => Ok(number(seat.vu.into())),
+        "test.options" => {
+            let options = host.world.options.lock().expect("nobody panics holding it").clone();
+            options.map_or_else(|| "{}".to_owned(), |options| options.all.clone()).into_js(ctx)
+        }
         "vu.iterationInInstance" => Ok(number(seat.begun.get().saturating_sub(1))),
         "vu.iterationInScenario" => Ok(number(seat.begun_in_scenario.get().saturating_sub(1))),
         "scenario.name" => scenario().into_js(ctx),
         "scenario.executor" => executor().into_js(ctx),
-        "scenario.iterationInTest" | "scenario.iterationInInstance" => Ok(number(seat.iteration_in_test.get())),
+        "scenario.iterationInTest" => Ok(number(host.meter.plan().segment.item(seat.iteration_in_test.get()))),
+        "scenario.iterationInInstance" => Ok(number(seat.iteration_in_test.get())),
         _ => Err(seat.unsupported(ctx, &format!("k6/execution: {name} is not supported yet"))),
     }
 }

@@ -1,93 +1,83 @@
-//! What the environment and the command line say instead of the script.
+//! What a config file, the environment and the command line say about options, each as an object in the form of the
+//! script's `options`.
 
-use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::time::Duration;
 
 use model::plan::Stage;
+use serde_json::{Map, Value, json};
 
 use super::OptionsError;
 use super::duration::parse_duration;
+use super::read::{Fields, Notes};
 
-/// Wishes that are stronger than the script's. `None` leaves the script's or k6's default.
+/// Options from outside of the script. The file is weaker than the script, the environment stronger, flags strongest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// Users.
-    pub vus: Option<u32>,
-    /// How long; with `iterations`, at most how long.
-    pub duration: Option<Duration>,
-    /// Iterations of all users together.
-    pub iterations: Option<u64>,
-    /// Targets, one after the other.
-    pub stages: Option<Vec<Stage>>,
-    /// Leaves out `setup()`.
-    pub no_setup: Option<bool>,
-    /// Leaves out `teardown()`.
-    pub no_teardown: Option<bool>,
+    /// A config file's.
+    pub file: Map<String, Value>,
+    /// The environment's.
+    pub environment: Map<String, Value>,
+    /// The command line's.
+    pub flags: Map<String, Value>,
     /// Leaves out all thresholds.
-    pub no_thresholds: Option<bool>,
-    /// How long `setup()` may take.
-    pub setup_timeout: Option<Duration>,
-    /// How long `teardown()` may take.
-    pub teardown_timeout: Option<Duration>,
-    /// Redirects that are followed.
-    pub max_redirects: Option<u32>,
-    /// Value of the User-Agent header.
-    pub user_agent: Option<String>,
-    /// Whether a failed request throws.
-    pub throw: Option<bool>,
-    /// Whether bodies are dropped unless a request asks for them.
-    pub discard_response_bodies: Option<bool>,
-    /// Whether certificates are taken unseen.
-    pub insecure_skip_tls_verify: Option<bool>,
-    /// Whether every request opens a connection of its own.
-    pub no_connection_reuse: Option<bool>,
-    /// Whether connections end with the iteration.
-    pub no_vu_connection_reuse: Option<bool>,
-    /// Whether cookies outlive the iteration.
-    pub no_cookies_reset: Option<bool>,
-    /// Shorter iterations are padded to this length.
-    pub min_iteration_duration: Option<Duration>,
-    /// Statistics that the summary shows of a Trend.
-    pub summary_trend_stats: Option<Vec<String>>,
-    /// Unit of times in the summary: `s`, `ms` or `us`.
-    pub summary_time_unit: Option<String>,
-    /// Tags of every sample; replaces the script's map as a whole.
-    pub tags: Option<BTreeMap<String, String>>,
-    /// Requests per second at most: not supported yet, so [`super::plan`] refuses it by name.
-    pub rps: Option<f64>,
+    pub no_thresholds: bool,
+    /// The only scenario to run.
+    pub scenario: Option<String>,
+    /// Whether each scenario is one iteration of one user.
+    pub once: bool,
 }
 
+/// How a variable's text becomes an option's value.
+type Read = fn(&str) -> Result<Value, String>;
+
+/// k6's variables, and the options that they are.
+const VARIABLES: &[(&str, &str, Read)] = &[
+    ("K6_VUS", "vus", whole_value),
+    ("K6_DURATION", "duration", duration),
+    ("K6_ITERATIONS", "iterations", whole_value),
+    ("K6_STAGES", "stages", stages),
+    ("K6_NO_SETUP", "noSetup", flag),
+    ("K6_NO_TEARDOWN", "noTeardown", flag),
+    ("K6_SETUP_TIMEOUT", "setupTimeout", duration),
+    ("K6_TEARDOWN_TIMEOUT", "teardownTimeout", duration),
+    ("K6_MAX_REDIRECTS", "maxRedirects", whole_value),
+    ("K6_USER_AGENT", "userAgent", text),
+    ("K6_THROW", "throw", flag),
+    ("K6_DISCARD_RESPONSE_BODIES", "discardResponseBodies", flag),
+    ("K6_INSECURE_SKIP_TLS_VERIFY", "insecureSkipTLSVerify", flag),
+    ("K6_NO_CONNECTION_REUSE", "noConnectionReuse", flag),
+    ("K6_NO_VU_CONNECTION_REUSE", "noVUConnectionReuse", flag),
+    ("K6_NO_COOKIES_RESET", "noCookiesReset", flag),
+    ("K6_MIN_ITERATION_DURATION", "minIterationDuration", duration),
+    ("K6_SUMMARY_TREND_STATS", "summaryTrendStats", list),
+    ("K6_SUMMARY_TIME_UNIT", "summaryTimeUnit", text),
+    ("K6_TAGS", "tags", tags),
+    ("K6_RPS", "rps", whole_value),
+    ("K6_BATCH", "batch", whole_value),
+    ("K6_BATCH_PER_HOST", "batchPerHost", whole_value),
+    ("K6_HOSTS", "hosts", object),
+    ("K6_DNS", "dns", dns),
+    ("K6_BLACKLIST_IPS", "blacklistIPs", list),
+    ("K6_BLOCK_HOSTNAMES", "blockHostnames", list),
+    ("K6_LOCAL_IPS", "localIPs", text),
+    ("K6_HTTP_DEBUG", "httpDebug", text),
+    ("K6_TLSAUTH", "tlsAuth", array),
+    ("K6_TLS_VERSION", "tlsVersion", text),
+    ("K6_TLS_CIPHER_SUITES", "tlsCipherSuites", list),
+    ("K6_EXECUTION_SEGMENT", "executionSegment", text),
+    ("K6_EXECUTION_SEGMENT_SEQUENCE", "executionSegmentSequence", text),
+    ("K6_PAUSED", "paused", flag),
+    ("K6_METRIC_SAMPLES_BUFFER_SIZE", "metricSamplesBufferSize", whole_value),
+];
+
 /// k6's variables for options that cannot be honoured yet.
-const NOT_YET: [&str; 29] = [
-    "K6_BATCH",
-    "K6_BATCH_PER_HOST",
-    "K6_BLACKLIST_IPS",
-    "K6_BLOCK_HOSTNAMES",
-    "K6_COMPATIBILITY_MODE",
-    "K6_CONFIG",
-    "K6_CONSOLE_OUTPUT",
-    "K6_DNS",
-    "K6_EXECUTION_SEGMENT",
-    "K6_EXECUTION_SEGMENT_SEQUENCE",
-    "K6_FEATURES",
+const NOT_YET: [&str; 7] = [
     "K6_HANDLE_SUMMARY_TIMEOUT",
-    "K6_HOSTS",
-    "K6_HTTP_DEBUG",
-    "K6_INCLUDE_SYSTEM_ENV_VARS",
-    "K6_LINGER",
-    "K6_LOCAL_IPS",
-    "K6_LOG_FORMAT",
-    "K6_LOG_OUTPUT",
     "K6_OUT",
-    "K6_PAUSED",
-    "K6_SUMMARY_EXPORT",
     "K6_SUMMARY_MODE",
     "K6_SYSTEM_TAGS",
     "K6_THRESHOLDS",
-    "K6_TLSAUTH",
     "K6_TRACES_OUTPUT",
-    "K6_TYPE",
     "K6_WEB_DASHBOARD",
 ];
 
@@ -97,69 +87,77 @@ impl Overrides {
     /// # Errors
     /// If a value cannot be read, or if a variable is set that k6 knows and this program does not support yet.
     pub fn from_env(get: impl Fn(&str) -> Option<String>) -> Result<Self, OptionsError> {
-        let mut env = Environment { get, mistakes: Vec::new() };
-        let overrides = Self {
-            vus: env.read("K6_VUS", whole),
-            duration: env.read("K6_DURATION", duration),
-            iterations: env.read("K6_ITERATIONS", whole),
-            stages: env.read("K6_STAGES", parse_stages),
-            no_setup: env.read("K6_NO_SETUP", flag),
-            no_teardown: env.read("K6_NO_TEARDOWN", flag),
-            no_thresholds: env.read("K6_NO_THRESHOLDS", flag),
-            setup_timeout: env.read("K6_SETUP_TIMEOUT", duration),
-            teardown_timeout: env.read("K6_TEARDOWN_TIMEOUT", duration),
-            max_redirects: env.read("K6_MAX_REDIRECTS", whole),
-            user_agent: env.read("K6_USER_AGENT", |text| Ok(text.to_owned())),
-            throw: env.read("K6_THROW", flag),
-            discard_response_bodies: env.read("K6_DISCARD_RESPONSE_BODIES", flag),
-            insecure_skip_tls_verify: env.read("K6_INSECURE_SKIP_TLS_VERIFY", flag),
-            no_connection_reuse: env.read("K6_NO_CONNECTION_REUSE", flag),
-            no_vu_connection_reuse: env.read("K6_NO_VU_CONNECTION_REUSE", flag),
-            no_cookies_reset: env.read("K6_NO_COOKIES_RESET", flag),
-            min_iteration_duration: env.read("K6_MIN_ITERATION_DURATION", duration),
-            summary_trend_stats: env.read("K6_SUMMARY_TREND_STATS", |text| Ok(list(text))),
-            summary_time_unit: env.read("K6_SUMMARY_TIME_UNIT", |text| Ok(text.to_owned())),
-            tags: env.read("K6_TAGS", tags),
-            rps: env
-                .read("K6_RPS", |text| text.parse().map_err(|_| format!("a number is expected, `{text}` was given"))),
-        };
-        for name in NOT_YET {
-            env.read::<()>(name, |_| Err("this option is not supported yet".to_owned()));
+        let mut mistakes = Vec::new();
+        let mut overrides = Self::default();
+        let get = |name: &str| get(name).filter(|text| !text.is_empty());
+        for (name, key, read) in VARIABLES {
+            let Some(text) = get(name) else { continue };
+            match read(&text) {
+                Ok(value) => {
+                    overrides.environment.insert((*key).to_owned(), value);
+                }
+                Err(error) => mistakes.push(format!("{name}: {error}")),
+            }
         }
-        if env.mistakes.is_empty() { Ok(overrides) } else { Err(OptionsError { mistakes: env.mistakes }) }
+        if let Some(text) = get("K6_NO_THRESHOLDS") {
+            match flag(&text) {
+                Ok(value) => overrides.no_thresholds = value == true,
+                Err(error) => mistakes.push(format!("K6_NO_THRESHOLDS: {error}")),
+            }
+        }
+        for name in NOT_YET.into_iter().filter(|name| get(name).is_some()) {
+            mistakes.push(format!("{name}: this option is not supported yet"));
+        }
+        if mistakes.is_empty() { Ok(overrides) } else { Err(OptionsError { mistakes }) }
     }
 
-    /// These wishes, and where `stronger` has one, that one. Any of duration, iterations and stages in `stronger`
-    /// replaces all three.
-    #[must_use]
-    pub fn merge(mut self, stronger: Self) -> Self {
-        if stronger.duration.is_some() || stronger.iterations.is_some() || stronger.stages.is_some() {
-            (self.duration, self.iterations, self.stages) = (None, None, None);
+    /// Reads a config file of k6's: one object in the form of `options`.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read_file(&mut self, name: &str, contents: &str) -> Result<(), OptionsError> {
+        let wrong = |error: String| OptionsError { mistakes: vec![format!("the config file {name}: {error}")] };
+        match serde_json::from_str(contents) {
+            Ok(Value::Object(map)) => self.file = map,
+            Ok(_) => return Err(wrong("an object with options is expected".to_owned())),
+            Err(error) => return Err(wrong(format!("this is no JSON ({error})"))),
         }
-        Self {
-            vus: stronger.vus.or(self.vus),
-            duration: stronger.duration.or(self.duration),
-            iterations: stronger.iterations.or(self.iterations),
-            stages: stronger.stages.or(self.stages),
-            no_setup: stronger.no_setup.or(self.no_setup),
-            no_teardown: stronger.no_teardown.or(self.no_teardown),
-            no_thresholds: stronger.no_thresholds.or(self.no_thresholds),
-            setup_timeout: stronger.setup_timeout.or(self.setup_timeout),
-            teardown_timeout: stronger.teardown_timeout.or(self.teardown_timeout),
-            max_redirects: stronger.max_redirects.or(self.max_redirects),
-            user_agent: stronger.user_agent.or(self.user_agent),
-            throw: stronger.throw.or(self.throw),
-            discard_response_bodies: stronger.discard_response_bodies.or(self.discard_response_bodies),
-            insecure_skip_tls_verify: stronger.insecure_skip_tls_verify.or(self.insecure_skip_tls_verify),
-            no_connection_reuse: stronger.no_connection_reuse.or(self.no_connection_reuse),
-            no_vu_connection_reuse: stronger.no_vu_connection_reuse.or(self.no_vu_connection_reuse),
-            no_cookies_reset: stronger.no_cookies_reset.or(self.no_cookies_reset),
-            min_iteration_duration: stronger.min_iteration_duration.or(self.min_iteration_duration),
-            summary_trend_stats: stronger.summary_trend_stats.or(self.summary_trend_stats),
-            summary_time_unit: stronger.summary_time_unit.or(self.summary_time_unit),
-            tags: stronger.tags.or(self.tags),
-            rps: stronger.rps.or(self.rps),
+        Ok(())
+    }
+
+    /// Adds a flag that was given.
+    pub fn flag(&mut self, key: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.flags.insert(key.to_owned(), value.into());
         }
+    }
+
+    /// Adds a flag whose text is in the form of the variable that is its twin.
+    ///
+    /// # Errors
+    /// If the text is not in that form.
+    pub fn flag_text(&mut self, key: &str, text: Option<&str>) -> Result<(), String> {
+        let Some(text) = text else { return Ok(()) };
+        let read = VARIABLES.iter().find(|(_, known, _)| *known == key).map(|(_, _, read)| read);
+        let value = read.expect("every flag of this kind has a variable")(text)?;
+        self.flags.insert(key.to_owned(), value);
+        Ok(())
+    }
+}
+
+impl Overrides {
+    /// Looks at the flags alone: what is wrong with them is a mistake of the command line.
+    ///
+    /// # Errors
+    /// If a value is none.
+    pub fn check_flags(&self) -> Result<(), OptionsError> {
+        let mut notes = Notes::default();
+        let top = &mut Fields::new("option", &self.flags);
+        super::network::network(top, &mut notes);
+        super::segment(top, &mut notes);
+        super::trend_stats(top, &mut notes);
+        super::time_unit(top, &mut notes);
+        if notes.mistakes.is_empty() { Ok(()) } else { Err(OptionsError { mistakes: notes.mistakes }) }
     }
 }
 
@@ -169,52 +167,80 @@ impl Overrides {
 /// If a part is not `DURATION:USERS`.
 pub fn parse_stages(text: &str) -> Result<Vec<Stage>, String> {
     let stage = |part: &str| {
-        let (length, target) = part
-            .trim()
-            .rsplit_once(':')
-            .ok_or_else(|| format!("`10s:5,20s:10` is the form of stages, `{part}` was given"))?;
-        Ok(Stage { duration: duration(length)?, target: whole(target)? })
+        let (length, target) = stage_parts(part)?;
+        let duration = parse_duration(length).map_err(|error| error.to_string())?;
+        Ok(Stage { duration, target: whole(target)? })
     };
     text.split(',').map(stage).collect()
 }
 
-/// The environment, and what is wrong with it.
-struct Environment<G> {
-    get: G,
-    mistakes: Vec<String>,
+fn stage_parts(part: &str) -> Result<(&str, &str), String> {
+    let wrong = || format!("`10s:5,20s:10` is the form of stages, `{part}` was given");
+    part.trim().rsplit_once(':').ok_or_else(wrong)
 }
 
-impl<G: Fn(&str) -> Option<String>> Environment<G> {
-    fn read<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        let text = (self.get)(name).filter(|text| !text.is_empty())?;
-        parse(&text).map_err(|error| self.mistakes.push(format!("{name}: {error}"))).ok()
-    }
+fn stages(text: &str) -> Result<Value, String> {
+    parse_stages(text)?;
+    let stage = |part: &str| {
+        let (duration, target) = stage_parts(part)?;
+        Ok(json!({ "duration": duration, "target": whole::<u64>(target)? }))
+    };
+    text.split(',').map(stage).collect()
 }
 
 fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| format!("a whole number that is not negative is expected, `{text}` was given"))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).map_err(|error| error.to_string())
+fn whole_value(text: &str) -> Result<Value, String> {
+    whole::<u64>(text).map(Value::from)
 }
 
-fn flag(text: &str) -> Result<bool, String> {
+fn duration(text: &str) -> Result<Value, String> {
+    parse_duration(text).map_err(|error| error.to_string())?;
+    Ok(text.into())
+}
+
+fn flag(text: &str) -> Result<Value, String> {
     match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true.into()),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false.into()),
         _ => Err(format!("`true` or `false` is expected, `{text}` was given")),
     }
 }
 
-fn list(text: &str) -> Vec<String> {
-    text.split(',').map(|part| part.trim().to_owned()).collect()
+#[expect(clippy::unnecessary_wraps, reason = "one of several readers of one type")]
+fn text(text: &str) -> Result<Value, String> {
+    Ok(text.into())
 }
 
-fn tags(text: &str) -> Result<BTreeMap<String, String>, String> {
-    let tag = |part: String| {
-        let pair = part.split_once(':').map(|(name, value)| (name.to_owned(), value.to_owned()));
-        pair.ok_or_else(|| format!("`name:value,name:value` is the form of tags, `{part}` was given"))
+#[expect(clippy::unnecessary_wraps, reason = "one of several readers of one type")]
+fn list(text: &str) -> Result<Value, String> {
+    Ok(text.split(',').map(str::trim).collect())
+}
+
+fn tags(text: &str) -> Result<Value, String> {
+    let tag = |part: &str| {
+        let pair = part.trim().split_once(':').map(|(name, value)| (name.to_owned(), Value::from(value)));
+        pair.ok_or_else(|| format!("`name:value,name:value` is the form of tags, `{}` was given", part.trim()))
     };
-    list(text).into_iter().map(tag).collect()
+    text.split(',').map(tag).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+}
+
+/// `ttl=5m,select=random,policy=preferIPv4`.
+fn dns(text: &str) -> Result<Value, String> {
+    let pair = |part: &str| {
+        let pair = part.trim().split_once('=').filter(|(key, _)| ["ttl", "select", "policy"].contains(key));
+        let pair = pair.map(|(key, value)| (key.to_owned(), Value::from(value)));
+        pair.ok_or_else(|| format!("`ttl=5m,select=random,policy=preferIPv4` is the form of it, `{text}` was given"))
+    };
+    text.split(',').map(pair).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+}
+
+fn object(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).ok().filter(Value::is_object).ok_or_else(|| "a JSON object is expected".to_owned())
+}
+
+fn array(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).ok().filter(Value::is_array).ok_or_else(|| "a JSON list is expected".to_owned())
 }

@@ -16,17 +16,15 @@ const SHORTEST: Duration = Duration::from_secs(1);
 type Build = fn(&mut Fields<'_>, &mut Notes) -> Option<Executor>;
 
 /// All executors that a script can name.
-const EXECUTORS: [(&str, Build); 6] = [
+const EXECUTORS: [(&str, Build); 7] = [
     ("shared-iterations", shared_iterations),
     ("per-vu-iterations", per_vu_iterations),
     ("constant-vus", constant_vus),
     ("ramping-vus", ramping_vus),
     ("constant-arrival-rate", constant_arrival_rate),
     ("ramping-arrival-rate", ramping_arrival_rate),
+    ("externally-controlled", externally_controlled),
 ];
-
-/// k6's others.
-const NOT_YET: [&str; 1] = ["externally-controlled"];
 
 /// Exports that are no iterations.
 const STAGES_OF_A_TEST: [&str; 3] = ["setup", "teardown", "handleSummary"];
@@ -49,12 +47,8 @@ fn scenario(name: &str, value: &Value, facts: &ScriptFacts, notes: &mut Notes) -
     let mut fields = Fields::new(format!("{place},"), map);
     let kind = fields.required(notes, "executor", |fields, notes, key| fields.text(notes, key))?;
     let Some((_, build)) = EXECUTORS.iter().find(|(known, _)| *known == kind) else {
-        notes.mistake(if NOT_YET.contains(&kind) {
-            format!("{place}: executor `{kind}` is not supported yet")
-        } else {
-            let known: Vec<&str> = EXECUTORS.iter().map(|(known, _)| *known).collect();
-            format!("{place}: there is no executor `{kind}`, use one of {}", known.join(", "))
-        });
+        let known: Vec<&str> = EXECUTORS.iter().map(|(known, _)| *known).collect();
+        notes.mistake(format!("{place}: there is no executor `{kind}`, use one of {}", known.join(", ")));
         return None;
     };
     let exec = fields.text(notes, "exec").unwrap_or("default").to_owned();
@@ -69,6 +63,8 @@ fn scenario(name: &str, value: &Value, facts: &ScriptFacts, notes: &mut Notes) -
         }
     }
     let executor = build(&mut fields, notes);
+    let graceful_stop =
+        if matches!(executor, Some(Executor::ExternallyControlled { .. })) { Duration::ZERO } else { graceful_stop };
     for unknown in fields.unknown() {
         notes.mistake(format!("{place}: executor `{kind}` has no key `{unknown}`"));
     }
@@ -155,6 +151,22 @@ fn ramping_arrival_rate(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<Ex
         notes.mistake(format!("{}: at least one stage is expected", fields.label("stages")));
     }
     Some(Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus })
+}
+
+/// As in k6 1.x: the users that the plan names, since nobody steers them, until the end cuts them off.
+fn externally_controlled(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<Executor> {
+    let vus = fields.users(notes, "vus").unwrap_or(0);
+    let max_vus = fields.users(notes, "maxVUs").unwrap_or(vus);
+    let duration = fields.required(notes, "duration", |fields, notes, key| fields.duration(notes, key))?;
+    if max_vus < vus {
+        notes.mistake(format!("{}: at least {vus} is expected, {max_vus} was given", fields.label("maxVUs")));
+    }
+    for key in ["gracefulStop", "startTime"] {
+        if fields.value(key).is_some() {
+            notes.mistake(format!("{}: the executor externally-controlled has none", fields.label(key)));
+        }
+    }
+    Some(Executor::ExternallyControlled { vus, max_vus, duration: (!duration.is_zero()).then_some(duration) })
 }
 
 fn time_unit(fields: &mut Fields<'_>, notes: &mut Notes) -> Duration {

@@ -13,7 +13,7 @@ use super::{Overrides, ScriptFacts};
 /// The longest time that a number of iterations may take, unless `duration` says otherwise.
 const MAX_DURATION: Duration = Duration::from_secs(600);
 
-/// What one level (script, or environment and flags) says about the load.
+/// What the options say about the load.
 struct Shortcuts<'v> {
     duration: Option<Duration>,
     iterations: Option<u64>,
@@ -37,36 +37,21 @@ impl Shortcuts<'_> {
     }
 }
 
-/// The scenarios of the plan: any of the four from a stronger level replaces all four of the script.
-pub(super) fn choose(
-    top: &mut Fields<'_>,
-    overrides: &Overrides,
-    facts: &ScriptFacts,
-    notes: &mut Notes,
-) -> Vec<Scenario> {
-    let script_vus = top.users(notes, "vus");
-    let script = Shortcuts {
+/// The scenarios of the plan.
+pub(super) fn choose(top: &mut Fields<'_>, facts: &ScriptFacts, notes: &mut Notes) -> Vec<Scenario> {
+    let vus = top.users(notes, "vus");
+    let chosen = Shortcuts {
         duration: top.duration(notes, "duration"),
         iterations: top.whole(notes, "iterations"),
-        // An empty list or object is no wish.
-        stages: top.stages(notes, "stages").filter(|stages| !stages.is_empty()),
-        // Read only if they are used: what a flag replaces may be wrong or not supported yet.
-        scenarios: top.object(notes, "scenarios").filter(|map| !map.is_empty()),
+        stages: top.stages(notes, "stages"),
+        scenarios: top.object(notes, "scenarios"),
     };
-    let stronger = Shortcuts {
-        duration: overrides.duration,
-        iterations: overrides.iterations,
-        stages: overrides.stages.clone().filter(|stages| !stages.is_empty()),
-        scenarios: None,
-    };
-    let chosen = if stronger.given().is_empty() { script } else { warn_of_loss(&script, stronger, notes) };
     let given = chosen.given();
     // A duration beside iterations is the longest they may take.
     if given.len() > 1 && given != ["duration", "iterations"] {
         notes.mistake(format!("options `{}` contradict each other: give one of them", given.join("` and `")));
         return Vec::new();
     }
-    let vus = overrides.vus.or(script_vus);
     if let Some(map) = chosen.scenarios {
         if vus.is_some() {
             notes.warning("option `vus` has no effect beside `scenarios`");
@@ -86,14 +71,26 @@ pub(super) fn choose(
     }]
 }
 
-fn warn_of_loss<'v>(script: &Shortcuts<'v>, stronger: Shortcuts<'v>, notes: &mut Notes) -> Shortcuts<'v> {
-    if script.scenarios.is_some() {
-        let by = stronger.given().join("` and `");
-        notes.warning(format!(
-            "the script's `scenarios` are not used: `{by}` of the environment or command line replaces them"
-        ));
+/// Those that `--scenario` leaves, and of each only what `--once` leaves.
+pub(super) fn only(mut scenarios: Vec<Scenario>, overrides: &Overrides, notes: &mut Notes) -> Vec<Scenario> {
+    if let Some(name) = &overrides.scenario
+        && !scenarios.is_empty()
+    {
+        let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+        scenarios.retain(|scenario| scenario.name == *name);
+        if scenarios.is_empty() {
+            notes.mistake(format!("--scenario: there is no scenario `{name}`, only {}", names.join(", ")));
+        }
+        // Nothing has to be waited for.
+        scenarios.iter_mut().for_each(|scenario| scenario.start_time = Duration::ZERO);
     }
-    stronger
+    if overrides.once {
+        for scenario in &mut scenarios {
+            scenario.executor = Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: MAX_DURATION };
+            scenario.start_time = Duration::ZERO;
+        }
+    }
+    scenarios
 }
 
 fn executor(chosen: &Shortcuts<'_>, vus: Option<u32>, notes: &mut Notes) -> Executor {

@@ -20,7 +20,12 @@ fn facts() -> ScriptFacts {
 }
 
 fn plan_of(options: &Value, overrides: &Overrides) -> Result<(Plan, Vec<String>), OptionsError> {
-    plan("script.js", options, &facts(), overrides)
+    plan("script.js", options, &facts(), overrides).map(|planned| (planned.plan, planned.warnings))
+}
+
+/// Flags of the command line.
+fn flags(flags: &Value) -> Overrides {
+    Overrides { flags: flags.as_object().unwrap().clone(), ..Overrides::default() }
 }
 
 fn good(options: &Value) -> Plan {
@@ -71,8 +76,9 @@ fn defaults_are_those_of_k6() {
     tags {}, setup, teardown, iteration (Some(60s), Some(60s), 0ns), summary (["avg", "min", "med", "max", "p(90)", "p(95)"], None)
     thresholds [], promises []
     "#);
-    assert_eq!(plan.metrics.len(), 20);
-    assert_eq!(plan.metrics[18].name, "orders");
+    let own = model::metric::BUILTIN.len();
+    assert_eq!(plan.metrics.len(), own + 2);
+    assert_eq!(plan.metrics[own].name, "orders");
     assert_eq!(good(&json!({})).scenarios, plan.scenarios);
     assert_eq!(good(&json!({ "duration": null, "stages": [], "scenarios": {} })).scenarios, plan.scenarios);
 }
@@ -118,6 +124,7 @@ fn scenarios_have_all_keys_of_k6() {
         "open": { "executor": "constant-arrival-rate", "rate": 90, "timeUnit": "1m", "duration": "1m", "preAllocatedVUs": 5, "maxVUs": 6 },
         "rise": { "executor": "ramping-arrival-rate", "startRate": 3, "timeUnit": "1m", "stages": [{ "duration": "1s", "target": 1 }],
             "preAllocatedVUs": 5, "maxVUs": 6 },
+        "outside": { "executor": "externally-controlled", "vus": 2, "maxVUs": 9, "duration": "1m" },
         "open-too": { "executor": "constant-arrival-rate", "rate": 1, "duration": "1m", "preAllocatedVUs": 5 },
     } }));
     let own = &plan.scenarios[1];
@@ -147,6 +154,7 @@ fn scenarios_have_all_keys_of_k6() {
             pre_allocated_vus: 5,
             max_vus: 6,
         },
+        Executor::ExternallyControlled { vus: 2, max_vus: 9, duration: Some(seconds(60)) },
         Executor::ConstantArrivalRate {
             rate: 1.0,
             time_unit: seconds(1),
@@ -186,7 +194,7 @@ fn other_options_reach_the_plan() {
     let plan = good(&json!({ "noSetup": true, "noTeardown": true }));
     assert_eq!((plan.setup, plan.teardown), (None, None));
     let bare = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
-    let (plan, _) = super::plan("script.js", &Value::Null, &bare, &Overrides::default()).unwrap();
+    let plan = super::plan("script.js", &Value::Null, &bare, &Overrides::default()).unwrap().plan;
     assert_eq!((plan.setup, plan.teardown), (None, None));
 }
 
@@ -214,7 +222,7 @@ fn thresholds_become_rules() {
     queue: value<3 false 0ns
     checks{group:::buy}: rate>0.9 false 0ns
     ");
-    let off = Overrides { no_thresholds: Some(true), ..Overrides::default() };
+    let off = Overrides { no_thresholds: true, ..Overrides::default() };
     let wrong = json!({ "thresholds": { "nope": ["rate<1"] } });
     assert_eq!(plan_of(&wrong, &off).unwrap().0.thresholds, []);
 }
@@ -303,7 +311,7 @@ fn wrong_scenarios_are_named() {
         "unknown": { "executor": "constant-rate" },
         "rise": { "executor": "ramping-arrival-rate", "stages": [], "preAllocatedVUs": 1 },
         "few": { "executor": "ramping-arrival-rate", "stages": [{ "duration": "1s", "target": 1 }] },
-        "outside": { "executor": "externally-controlled" },
+        "outside": { "executor": "externally-controlled", "vus": 3, "maxVUs": 2, "duration": "0s", "gracefulStop": "1s" },
         "keys": { "executor": "constant-vus", "duration": "1s", "iterations": 3, "maxDuration": "1s" },
         "short": { "executor": "constant-vus", "vus": 0, "duration": "0.5s", "exec": "sell", "startTime": "-1s" },
         "missing": { "executor": "constant-vus", "exec": "setup", "gracefulStop": "x" },
@@ -320,10 +328,11 @@ fn wrong_scenarios_are_named() {
     scenario `none`, `executor` is missing
     scenario `text`: an object is expected, `"constant-vus"` was given
     scenario `number`, `executor`: text is expected, `1` was given
-    scenario `unknown`: there is no executor `constant-rate`, use one of shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate, ramping-arrival-rate
+    scenario `unknown`: there is no executor `constant-rate`, use one of shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate, ramping-arrival-rate, externally-controlled
     scenario `rise`, `stages`: at least one stage is expected
     scenario `few`, `preAllocatedVUs` is missing
-    scenario `outside`: executor `externally-controlled` is not supported yet
+    scenario `outside`, `maxVUs`: at least 3 is expected, 2 was given
+    scenario `outside`, `gracefulStop`: the executor externally-controlled has none
     scenario `keys`: executor `constant-vus` has no key `iterations`
     scenario `keys`: executor `constant-vus` has no key `maxDuration`
     scenario `short`: the script exports no function `sell`, only default, buy
@@ -367,8 +376,7 @@ fn what_is_not_supported_is_named() {
         assert_eq!(bad(&json!({ key: "x" })), format!("option `{key}` is not supported yet"));
     }
     assert_eq!(bad(&json!({ "systemTags": ["url"] })), "option `systemTags` is not supported yet");
-    let rps = Overrides { rps: Some(5.0), ..Overrides::default() };
-    assert_eq!(plan_of(&Value::Null, &rps).unwrap_err().to_string(), "option `rps` is not supported yet");
+    assert!(bad(&json!({ "paused": true, "linger": true })).contains("option `paused`: a run begins at once"));
 }
 
 #[test]
@@ -377,17 +385,17 @@ fn harmless_surprises_are_warnings() {
     insta::assert_snapshot!(warned(&json!({ "vus": 3 }), &Overrides::default()), @"option `vus` (3) has no effect without `duration`, `iterations` or `stages`: one user runs one iteration");
     let scenarios = json!({ "vus": 3, "scenarios": { "a": { "executor": "shared-iterations" } } });
     insta::assert_snapshot!(warned(&scenarios, &Overrides::default()), @"option `vus` has no effect beside `scenarios`");
-    let stronger = Overrides { duration: Some(seconds(5)), ..Overrides::default() };
-    insta::assert_snapshot!(warned(&scenarios, &stronger), @"the script's `scenarios` are not used: `duration` of the environment or command line replaces them");
+    let stronger = flags(&json!({ "duration": "5s" }));
+    insta::assert_snapshot!(warned(&scenarios, &stronger), @"`scenarios` are not used: `duration` of the command line replaces them");
 }
 
 #[test]
 fn mistakes_are_reported_together() {
-    let error = plan_of(&json!({ "vus": -1, "hosts": { "a": "b" } }), &Overrides::default()).unwrap_err();
+    let error = plan_of(&json!({ "vus": -1, "features": ["x"] }), &Overrides::default()).unwrap_err();
     insta::assert_snapshot!(error, @r"
     2 mistakes in the options:
       - option `vus`: a whole number that is not negative is expected, `-1` was given
-      - option `hosts` is not supported yet
+      - option `features` is not supported yet
     ");
 }
 
@@ -417,8 +425,15 @@ fn precedence() {
         for strong in ["duration", "iterations", "stages"] {
             let (plan, _) = plan_of(&script(weak), &level(strong)).unwrap();
             assert_eq!(kind(&plan), value(21, strong), "{strong} of the environment over {weak} of the script");
+            let file = Overrides { file: script(weak).as_object().unwrap().clone(), ..Overrides::default() };
+            let (plan, _) = plan_of(&script(strong), &file).unwrap();
+            assert_eq!(kind(&plan), value(11, strong), "{strong} of the script over {weak} of a file");
+            let (plan, _) = plan_of(&json!({ "vus": 1 }), &file).unwrap();
+            let expected = if weak == "scenarios" { "mine".to_owned() } else { value(11, weak) };
+            assert_eq!(kind(&plan), expected, "{weak} of a file alone");
             if weak != "scenarios" {
-                let (plan, _) = plan_of(&script("scenarios"), &level(weak).merge(level(strong))).unwrap();
+                let both = Overrides { flags: level(strong).environment, ..level(weak) };
+                let (plan, _) = plan_of(&script("scenarios"), &both).unwrap();
                 assert_eq!(kind(&plan), value(21, strong), "a flag's {strong} over the environment's {weak}");
             }
         }
@@ -432,10 +447,9 @@ fn precedence() {
             assert_eq!(result.is_ok(), allowed, "{weak} and {other} in the script");
         }
     }
-    let later = json!({ "scenarios": { "a": { "executor": "externally-controlled" } } });
+    let later = json!({ "scenarios": { "a": { "executor": "tomorrow's" } } });
     assert!(plan_of(&later, &level("duration")).is_ok(), "what is replaced is not judged");
-    let vus = Overrides { vus: Some(4), ..Overrides::default() };
-    let (plan, _) = plan_of(&json!({ "vus": 2, "duration": "5s" }), &vus.clone().merge(Overrides::default())).unwrap();
+    let (plan, _) = plan_of(&json!({ "vus": 2, "duration": "5s" }), &flags(&json!({ "vus": 4 }))).unwrap();
     assert_eq!(plan.scenarios[0].executor, Executor::ConstantVus { vus: 4, duration: seconds(5) });
     let (plan, _) = plan_of(&json!({ "vus": 2 }), &level("duration")).unwrap();
     assert_eq!(plan.scenarios[0].executor, Executor::ConstantVus { vus: 2, duration: seconds(21) });
@@ -474,8 +488,8 @@ fn the_environment_overrides_the_script() {
         "minIterationDuration": "9s", "summaryTrendStats": ["max"], "summaryTimeUnit": "s", "tags": { "z": "z" },
         "iterations": 5, "thresholds": { "checks": ["rate>0"] },
     });
-    let flags = Overrides { user_agent: Some("flag".to_owned()), duration: Some(seconds(9)), ..Overrides::default() };
-    let (plan, _) = plan_of(&script, &overrides.merge(flags)).unwrap();
+    let flags = flags(&json!({ "userAgent": "flag", "duration": "9s" })).flags;
+    let (plan, _) = plan_of(&script, &Overrides { flags, ..overrides }).unwrap();
     insta::assert_snapshot!(listed(&plan), @r#"
     Scenario { name: "default", executor: ConstantVus { vus: 7, duration: 9s }, exec: "default", start_time: 0ns, graceful_stop: 30s, env: {}, tags: {} }
     HttpSettings { user_agent: "flag", max_redirects: 3, timeout: 60s, insecure_skip_tls_verify: true, no_connection_reuse: true, no_vu_connection_reuse: true, no_cookies_reset: false, discard_response_bodies: true, throw: true, group_names: true, http_version: Agreed, connection_max_age: None, connection_max_requests: None, body_bytes_max: 536870912 }
@@ -488,22 +502,152 @@ fn the_environment_overrides_the_script() {
 fn a_wrong_environment_is_named() {
     insta::assert_snapshot!(env(&[
         ("K6_VUS", "-1"), ("K6_DURATION", "soon"), ("K6_STAGES", "10s"), ("K6_THROW", "maybe"), ("K6_TAGS", "a=b"),
-        ("K6_RPS", "fast"), ("K6_DNS", "ttl=0"), ("K6_ITERATIONS", "1.5"),
+        ("K6_RPS", "fast"), ("K6_DNS", "ttl"), ("K6_TLSAUTH", "x"), ("K6_ITERATIONS", "1.5"),
     ]).unwrap_err(), @r"
-    8 mistakes in the options:
+    9 mistakes in the options:
       - K6_VUS: a whole number that is not negative is expected, `-1` was given
       - K6_DURATION: a duration such as `30s`, `1h30m`, `2d4h` or a number of milliseconds is expected, `soon` was given
       - K6_ITERATIONS: a whole number that is not negative is expected, `1.5` was given
       - K6_STAGES: `10s:5,20s:10` is the form of stages, `10s` was given
       - K6_THROW: `true` or `false` is expected, `maybe` was given
       - K6_TAGS: `name:value,name:value` is the form of tags, `a=b` was given
-      - K6_RPS: a number is expected, `fast` was given
-      - K6_DNS: this option is not supported yet
+      - K6_RPS: a whole number that is not negative is expected, `fast` was given
+      - K6_DNS: `ttl=5m,select=random,policy=preferIPv4` is the form of it, `ttl` was given
+      - K6_TLSAUTH: a JSON list is expected
     ");
-    for name in ["K6_BATCH", "K6_HOSTS", "K6_OUT", "K6_TLSAUTH"] {
+    for name in ["K6_OUT", "K6_SUMMARY_MODE"] {
         let error = env(&[(name, "x")]).unwrap_err().to_string();
         assert_eq!(error, format!("{name}: this option is not supported yet"));
     }
+}
+
+#[test]
+fn a_config_file_is_weaker_than_the_script() {
+    let mut overrides = Overrides::default();
+    let text = r#"{ "vus": 9, "iterations": 99, "tags": { "a": "file" }, "userAgent": "file", "throw": true }"#;
+    overrides.read_file("c.json", text).unwrap();
+    let (plan, _) = plan_of(&json!({ "userAgent": "script", "tags": { "b": "script" } }), &overrides).unwrap();
+    assert_eq!(
+        plan.scenarios[0].executor,
+        Executor::SharedIterations { vus: 9, iterations: 99, max_duration: seconds(600) }
+    );
+    assert_eq!((plan.http.user_agent.as_str(), plan.http.throw), ("script", true));
+    assert_eq!(plan.tags, BTreeMap::from([("b".to_owned(), "script".to_owned())]), "a map is replaced as a whole");
+    let wrong = |text: &str| Overrides::default().read_file("c.json", text).unwrap_err().to_string();
+    assert!(wrong("{nope").starts_with("the config file c.json: this is no JSON"));
+    assert_eq!(wrong("[]"), "the config file c.json: an object with options is expected");
+}
+
+#[test]
+fn scripts_see_the_options_of_the_run() {
+    let script = json!({ "vus": 3, "scenarios": { "a": { "executor": "shared-iterations", "exec": "buy" } }, "throw": false, "mine": 1 });
+    let planned = plan("script.js", &script, &facts(), &Overrides::default()).unwrap();
+    assert_eq!(planned.changes, json!({}));
+    assert_eq!(planned.options["scenarios"]["a"]["exec"], "buy");
+    assert_eq!(planned.options["scenarios"]["a"]["gracefulStop"], Value::Null);
+    for key in ["vus", "duration", "iterations", "stages", "mine"] {
+        assert_eq!(planned.options.get(key), None, "{key}");
+    }
+    assert_eq!(planned.options["rps"], Value::Null);
+    assert_eq!(planned.options["dns"], json!({ "ttl": null, "select": null, "policy": null }));
+    assert_eq!(planned.options["summaryTrendStats"], json!(TREND_STATS));
+    let stronger = flags(&json!({ "duration": "5s", "throw": true }));
+    let planned = plan("script.js", &script, &facts(), &stronger).unwrap();
+    assert_eq!(planned.changes, json!({ "duration": "5s", "throw": true, "scenarios": {} }));
+    let default = &planned.options["scenarios"]["default"];
+    assert_eq!(
+        (&default["executor"], &default["vus"], &default["duration"]),
+        (&json!("constant-vus"), &json!(3), &json!("5s"))
+    );
+    assert_eq!(planned.options["throw"], true);
+}
+
+#[test]
+fn one_scenario_or_one_iteration_can_be_asked_for() {
+    let script = json!({ "scenarios": {
+        "a": { "executor": "constant-vus", "duration": "1h" },
+        "b": { "executor": "constant-vus", "vus": 5, "duration": "2h", "startTime": "1h", "exec": "buy" },
+    } });
+    let of = |scenario: Option<&str>, once| {
+        let overrides = Overrides { scenario: scenario.map(str::to_owned), once, ..Overrides::default() };
+        plan_of(&script, &overrides).map(|(plan, _)| plan.scenarios)
+    };
+    let only = of(Some("b"), false).unwrap();
+    assert_eq!((only.len(), only[0].exec.as_str(), only[0].start_time), (1, "buy", seconds(0)));
+    assert_eq!(only[0].executor, Executor::ConstantVus { vus: 5, duration: seconds(7200) });
+    let once = of(None, true).unwrap();
+    let one = Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: seconds(600) };
+    assert!(once.len() == 2 && once.iter().all(|scenario| scenario.executor == one));
+    assert_eq!(of(Some("c"), false).unwrap_err().to_string(), "--scenario: there is no scenario `c`, only a, b");
+}
+
+#[test]
+fn the_network_is_set_up_as_asked() {
+    let plan = good(&json!({
+        "hosts": { "a.test": "127.0.0.1", "*.b.test:80": "[::1]:8080" }, "blacklistIPs": ["10.0.0.0/8"],
+        "blockHostnames": ["*.bad.test"], "dns": { "ttl": "0", "select": "roundRobin", "policy": "onlyIPv6" },
+        "rps": 50, "batch": 0, "batchPerHost": 3, "localIPs": "127.0.0.1,127.0.1.1-127.0.1.3,127.0.2.0/30",
+        "tlsVersion": { "min": "tls1.0", "max": "tls1.2" }, "tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"],
+        "httpDebug": "full", "executionSegment": "1/4:1/2", "executionSegmentSequence": "0,1/4,1/2,1",
+    }));
+    let network = &plan.network;
+    assert_eq!(network.mapped("a.test", 99), Some("127.0.0.1:99".parse().unwrap()));
+    assert_eq!(network.mapped("x.b.test", 80), Some("[::1]:8080".parse().unwrap()));
+    assert!(network.blocks_address("10.1.2.3".parse().unwrap()) && network.blocks_host("x.bad.test"));
+    let dns = model::network::DnsSettings {
+        ttl: Some(Duration::ZERO),
+        select: model::network::DnsSelect::RoundRobin,
+        policy: model::network::DnsPolicy::OnlyIpv6,
+    };
+    assert_eq!(network.dns, dns);
+    assert_eq!((network.requests_per_s, network.batch, network.batch_per_host), (Some(50), None, Some(3)));
+    let local: Vec<String> = network.local_addresses.iter().map(ToString::to_string).collect();
+    assert_eq!(local, ["127.0.0.1", "127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.2.1", "127.0.2.2"]);
+    assert_eq!(network.tls.version_max, Some(model::network::TlsVersion::Tls12));
+    assert_eq!(network.http_debug, Some(model::network::HttpDebug::Full));
+    assert_eq!(plan.segment.count(100), 25);
+    assert_eq!(good(&json!({ "dns": { "ttl": "inf" } })).network.dns.ttl, None);
+    assert_eq!(good(&Value::Null).network, model::network::NetworkSettings::default());
+    let typed = env(&[
+        ("K6_DNS", "ttl=1s,policy=any"),
+        ("K6_HOSTS", r#"{"a":"127.0.0.9"}"#),
+        ("K6_BLACKLIST_IPS", "10.0.0.0/8, 11.0.0.0/8"),
+    ]);
+    let (plan, _) = plan_of(&Value::Null, &typed.unwrap()).unwrap();
+    assert_eq!((plan.network.dns.ttl, plan.network.blocked_networks.len()), (Some(seconds(1)), 2));
+    assert_eq!(plan.network.mapped("a", 1), Some("127.0.0.9:1".parse().unwrap()));
+}
+
+#[test]
+fn wrong_network_options_are_named() {
+    insta::assert_snapshot!(bad(&json!({
+        "hosts": { "a": "nope", "a*.b": "127.0.0.1" }, "blacklistIPs": ["x"], "blockHostnames": ["a*b"],
+        "dns": { "ttl": "x", "select": "x", "policy": "x" }, "tlsVersion": "tls1.1", "tlsCipherSuites": ["nope"],
+        "tlsAuth": [{ "cert": "x", "key": "s3cret" }, { "cert": "x" }, "s3cret", { "cert": "x", "key": "y", "password": "s3cret" }],
+        "rps": -1, "batch": "x", "localIPs": "x", "httpDebug": "x", "executionSegment": "2:1",
+    })), @r#"
+    option `hosts`: `nope` is no IP address, with or without a port
+    option `hosts`: `a*.b` is no host name and no pattern such as `*.example.com`
+    option `dns`, `select`: `x` is none of first, random, roundRobin
+    option `dns`, `policy`: `x` is none of preferIPv4, preferIPv6, onlyIPv4, onlyIPv6, any
+    option `dns`, `ttl`: a duration such as `30s`, `1h30m`, `2d4h` or a number of milliseconds is expected, `x` was given (or `inf`)
+    option `blacklistIPs`: `x` is no network such as `10.0.0.0/8`
+    option `blockHostnames`: `a*b` is no host name and no pattern such as `*.example.com`
+    option `localIPs`: `x` is none of an address, a range such as `10.0.0.1-10.0.0.9` and a network such as `10.0.0.0/24`
+    option `rps`: a whole number that is not negative is expected, `-1` was given
+    option `batch`: a whole number that is not negative is expected, `"x"` was given
+    option `tlsAuth`[1], `key` is missing
+    option `tlsAuth`[2]: `{ cert, key, domains }` is expected
+    option `tlsAuth`[3]: a private key with a password is not supported: take it away with `openssl pkey -in key.pem`
+    option `tlsCipherSuites`: `nope` is none of TLS_AES_256_GCM_SHA384, TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256, TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256
+    option `tlsVersion`: only TLS 1.2 and 1.3 can be spoken here (1.0 and 1.1 are broken and not built in), and the range holds neither
+    option `tlsAuth`[0]: the certificate holds no `BEGIN CERTIFICATE` block of PEM
+    option `httpDebug`: `x` is none of headers and full
+    option `executionSegment`: `2` is no part of a whole: write for example 1/3, 0.25 or 50%
+    "#);
+    insta::assert_snapshot!(warned(&json!({ "dns": { "foo": 1 } }), &Overrides::default()), @"option `dns` has no key `foo`: it is ignored");
+    let flags = flags(&json!({ "executionSegment": "2:1", "summaryTimeUnit": "h" }));
+    assert_eq!(flags.check_flags().unwrap_err().mistakes.len(), 2);
 }
 
 #[test]

@@ -62,6 +62,11 @@
       assign(env, now);
     },
 
+    // Gives the script's `options` what is different in this run. A script that froze them keeps what it wrote.
+    assign(options, changes) {
+      try { assign(options, changes); } catch {}
+    },
+
     // Setup data as JSON: like k6, null where there is nothing, and an error for what is no data.
     encode(value) {
       return stringify(value, (key, inner) => {

@@ -184,6 +184,7 @@ pub(crate) fn iterate(
                 begun.due.retain(|_, (known, _)| *known != ticket);
                 Answer::Noted
             }
+            Ask::Grpc(_) | Ask::Start(..) | Ask::Tell(..) => panic!("there is no gRPC here"),
             Ask::Next => begun.next(),
             Ask::Yield => Answer::Slept,
             Ask::Done(ending) => {

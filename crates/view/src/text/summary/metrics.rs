@@ -20,7 +20,10 @@ const DOTS_MIN: usize = 3;
 /// Built-in metrics that the compact summary shows by section; others only if a threshold speaks of them.
 const SECTIONS: [(&str, &[&str]); 3] = [
     ("HTTP", &["http_req_duration", "http_req_failed", "http_reqs"]),
-    ("EXECUTION", &["dropped_iterations", "iteration_duration", "iterations", "vus", "vus_max"]),
+    (
+        "EXECUTION",
+        &["dropped_iterations", "iteration_duration", "iteration_response_time", "iterations", "vus", "vus_max"],
+    ),
     ("NETWORK", &["data_received", "data_sent"]),
 ];
 const CUSTOM: &str = "CUSTOM";
