@@ -467,7 +467,10 @@ async fn a_cut_ends_a_request_and_leaves_no_sample() {
 
 /// A TLS server with a certificate of its own making, answering every request on every connection.
 async fn serve_tls() -> String {
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    serve_tls_with(&rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap()).await
+}
+
+async fn serve_tls_with(made: &rcgen::CertifiedKey<rcgen::KeyPair>) -> String {
     let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
