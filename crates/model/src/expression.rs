@@ -220,7 +220,8 @@ impl FromStr for Selector {
             .filter(|pair| !pair.trim().is_empty())
             .map(|pair| pair.split_once(':').map(|(key, value)| (clean(key), clean(value))).ok_or_else(wrong))
             .collect::<Result<Vec<_>, _>>()?;
-        if metric.trim().is_empty() {
+        let is_empty = |(key, value): &(String, String)| key.is_empty() || value.is_empty();
+        if metric.trim().is_empty() || tags.is_empty() || tags.iter().any(is_empty) {
             return Err(wrong());
         }
         Ok(Self { metric: metric.trim().to_owned(), tags })
@@ -335,6 +336,11 @@ mod tests {
         let selector: Selector = "http_req_duration{group:::login, status:\"200\"}".parse().unwrap();
         assert_eq!(selector.tags, [("group".into(), "::login".into()), ("status".into(), "200".into())]);
         assert_eq!(selector.to_string(), "http_req_duration{group:::login,status:200}");
+        for wrong in ["m{}", "m{a:}", "m{:a}", "m{a}", "m{a:b", "m a:b}", "{a:b}"] {
+            assert!(wrong.parse::<Selector>().is_err(), "{wrong}");
+        }
+        let braces: Selector = "m{name:http://a/${x}/{b}}".parse().unwrap();
+        assert_eq!(braces.tags, [("name".into(), "http://a/${x}/{b}".into())]);
         let promise: Promise = "http_req_duration{name:http://a/b}: p(95)<1".parse().unwrap();
         assert_eq!(promise.selector.tags[0].1, "http://a/b");
     }

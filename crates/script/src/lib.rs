@@ -5,6 +5,7 @@
 //! its options, [`options`] makes a plan of them, and [`Loaded::factory`] makes users, many of which share one
 //! JavaScript engine.
 
+pub mod archive;
 pub mod link;
 pub mod options;
 

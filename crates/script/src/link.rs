@@ -13,6 +13,7 @@ mod resolve;
 mod uses;
 
 pub use error::{LinkError, Spot};
+pub(crate) use graph::normal;
 
 /// All modules of a script, linked.
 #[derive(Clone, Debug, PartialEq, Eq)]

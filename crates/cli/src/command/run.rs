@@ -39,13 +39,14 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
     options::refuse(&typed, &mut mistakes);
     all_or_nothing(&mistakes)?;
     typed.summary_export.as_deref().map_or(Ok(()), can_be_written)?;
-    let overrides = options::overrides(&typed)?;
+    let mut overrides = options::overrides(&typed)?;
     options::log_to(&typed.logging, &overrides, &mut output)?;
     if typed.k6.address.is_some() {
         output.say(Level::Info, "--address has no effect: there is no REST server");
     }
     let guard = Guard::new(&typed.watching.allow);
     let source = source::Source::parse(&typed.script, typed.k6.kind.as_deref())?;
+    overrides.archive = source.options;
     let (plan, factory, address, signals) = match source.target {
         Target::Url(url) => {
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };

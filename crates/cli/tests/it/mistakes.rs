@@ -109,7 +109,11 @@ fn each_mistake_has_its_sentence_and_code() {
         (&["run", "fine.js", "--summary-time-unit", "h"], 255, &["`h` is none of s, ms and us"]),
         (&["run", "fine.js", "--summary-trend-stats", "p95"], 255, &["`p95` is none of"]),
         (&["run", "fine.js", "--http-debug=x"], 255, &["`x` is none of headers and full"]),
-        (&["run", "fine.js", "--log-output", "loki"], 255, &["--log-output: `loki` is none of", "loki is not supported"]),
+        (
+            &["run", "fine.js", "--log-output", "loki"],
+            255,
+            &["--log-output: `loki` is none of", "loki is not supported"],
+        ),
         (&["run", "fine.js", "--log-format", "xml"], 255, &["--log-format: `xml` is none of text, raw and json"]),
         (&["run", "fine.js", "--console-output", "no/such/file"], 255, &["cannot write log lines to no/such/file"]),
         (&["run", "fine.js", "--compatibility-mode", "es3"], 255, &["`es3` is none of extended and base"]),

@@ -484,7 +484,10 @@ async fn a_cut_ends_a_request_and_leaves_no_sample() {
 
 /// What a TLS server needs, with a certificate of its own making.
 fn tls_acceptor(protocols: &[&[u8]]) -> tokio_rustls::TlsAcceptor {
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    acceptor_of(&rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap(), protocols)
+}
+
+fn acceptor_of(made: &rcgen::CertifiedKey<rcgen::KeyPair>, protocols: &[&[u8]]) -> tokio_rustls::TlsAcceptor {
     let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -495,7 +498,11 @@ fn tls_acceptor(protocols: &[&[u8]]) -> tokio_rustls::TlsAcceptor {
 
 /// A TLS server that answers one request on every connection.
 async fn serve_tls() -> String {
-    let acceptor = tls_acceptor(&[]);
+    serve_tls_with(&rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap()).await
+}
+
+async fn serve_tls_with(made: &rcgen::CertifiedKey<rcgen::KeyPair>) -> String {
+    let acceptor = acceptor_of(made, &[]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     spawn_local(async move {

@@ -136,7 +136,7 @@ fn unsupported_file(path: &Path) -> Option<String> {
 }
 
 /// Without `.` and `..`, by the letters of the path alone: the same file must not be loaded twice.
-fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {

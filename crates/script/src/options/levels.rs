@@ -55,6 +55,7 @@ pub(super) fn merged(script: &Map<String, Value>, overrides: &Overrides, notes: 
     let levels = [
         ("the config file", &overrides.file),
         ("the script", script),
+        ("the archive", &overrides.archive),
         ("the environment", &overrides.environment),
         ("the command line", &overrides.flags),
     ];

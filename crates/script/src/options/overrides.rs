@@ -15,6 +15,8 @@ use super::read::{Fields, Notes};
 pub struct Overrides {
     /// A config file's.
     pub file: Map<String, Value>,
+    /// An archive's: stronger than the script's own.
+    pub archive: Map<String, Value>,
     /// The environment's.
     pub environment: Map<String, Value>,
     /// The command line's.

@@ -164,10 +164,10 @@ impl<'v> Fields<'v> {
                 continue;
             };
             let mut fields = Fields::new(format!("{place},"), map);
-            let duration = fields.required(notes, "duration", Self::duration);
+            let duration = Some(fields.duration(notes, "duration").unwrap_or_default());
             let target = fields.required(notes, "target", Self::users);
             for unknown in fields.unknown() {
-                notes.mistake(format!("{place} has no key `{unknown}`: a stage has `duration` and `target`"));
+                notes.warning(format!("{place} has no key `{unknown}`: it is ignored"));
             }
             stages.extend(duration.zip(target).map(|(duration, target)| Stage { duration, target }));
         }

@@ -161,10 +161,8 @@ fn externally_controlled(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<E
     if max_vus < vus {
         notes.mistake(format!("{}: at least {vus} is expected, {max_vus} was given", fields.label("maxVUs")));
     }
-    for key in ["gracefulStop", "startTime"] {
-        if fields.value(key).is_some() {
-            notes.mistake(format!("{}: the executor externally-controlled has none", fields.label(key)));
-        }
+    if fields.value("gracefulStop").is_some() {
+        notes.mistake(format!("{}: the executor externally-controlled has none", fields.label("gracefulStop")));
     }
     Some(Executor::ExternallyControlled { vus, max_vus, duration: (!duration.is_zero()).then_some(duration) })
 }

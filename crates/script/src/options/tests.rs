@@ -280,12 +280,13 @@ fn wrong_values_are_named() {
     option `summaryTrendStats`: `rate` is none of avg, min, med, max, count and p(N) with N from 0 to 100
     option `summaryTimeUnit`: `h` is none of s, ms and us
     "#);
-    insta::assert_snapshot!(bad(&json!({ "vus": 5_000_000_000_u64, "stages": [5, { "target": 1 }, { "duration": "1s", "target": 2, "rate": 1 }] })), @r"
+    insta::assert_snapshot!(bad(&json!({ "vus": 5_000_000_000_u64, "stages": [5, { "target": 1 }, { "duration": "1s" }] })), @r"
     option `vus`: 5000000000 is more than can be
     option `stages`[0]: `{ duration, target }` is expected, `5` was given
-    option `stages`[1], `duration` is missing
-    option `stages`[2] has no key `rate`: a stage has `duration` and `target`
+    option `stages`[2], `target` is missing
     ");
+    let odd = json!({ "stages": [{ "target": 1 }, { "duration": "1s", "target": 2, "rate": 1 }] });
+    insta::assert_snapshot!(warned(&odd, &Overrides::default()), @"option `stages`[1] has no key `rate`: it is ignored");
     insta::assert_snapshot!(bad(&json!([1, 2])), @"the export `options`: an object is expected, `[1,2]` was given");
     insta::assert_snapshot!(bad(&json!({ "scenarios": [1], "duration": "200000d", "tags": "a long text that does not fit on a line of a message" })), @r#"
     option `duration`: `200000d` is too long a duration

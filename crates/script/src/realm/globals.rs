@@ -10,6 +10,7 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Persistent
 use super::evaluate_own;
 use crate::host::{Host, text};
 use crate::k6;
+use crate::link::normal;
 use crate::thrown::Thrown;
 
 /// Puts the globals in place and returns the functions of `realm.js`.
@@ -41,7 +42,7 @@ fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Res
     if path.is_empty() {
         return Err(Exception::throw_type(ctx, "open() needs the path of a file"));
     }
-    let path = host.world.folder.join(path.strip_prefix("file://").unwrap_or(path));
+    let path = normal(&host.world.folder.join(path.strip_prefix("file://").unwrap_or(path)));
     let is_binary = match mode {
         None | Some("") => false,
         Some("b") => true,

@@ -257,3 +257,34 @@ async fn versions_of_tls_can_be_chosen() {
     };
     LocalSet::new().run_until(checked).await;
 }
+
+/// The roots of a process are read from its environment, so a second process of this test looks at them.
+#[tokio::test]
+async fn trust_roots_can_be_a_file_of_ones_own() {
+    const URL: &str = "PLIMSOLL_TEST_URL";
+    let checked = async {
+        if let Ok(url) = std::env::var(URL) {
+            let response = World::new(HttpSettings::default()).get(&url).await;
+            assert_eq!(failure_of(&response), (200, 0, ""));
+            return;
+        }
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let url = serve_tls_with(&made).await;
+        let folder = std::env::temp_dir().join(format!("plimsoll-roots-{}.pem", std::process::id()));
+        std::fs::write(&folder, made.cert.pem()).unwrap();
+        let child = |roots: &std::path::Path| {
+            let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
+            let name = "net::tests::network::trust_roots_can_be_a_file_of_ones_own";
+            command.args([name, "--exact"]).env(URL, &url).env("SSL_CERT_FILE", roots).env_remove("SSL_CERT_DIR");
+            command
+        };
+        let trusted = child(&folder).output().await.unwrap();
+        std::fs::write(&folder, rcgen::generate_simple_self_signed(Vec::new()).unwrap().cert.pem()).unwrap();
+        let strange = child(&folder).output().await.unwrap();
+        std::fs::remove_file(&folder).unwrap();
+        let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(trusted.status.success() && said(&trusted).contains("1 passed"), "{}", said(&trusted));
+        assert!(!strange.status.success(), "{}", said(&strange));
+    };
+    LocalSet::new().run_until(checked).await;
+}
