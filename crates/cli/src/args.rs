@@ -215,6 +215,18 @@ pub(crate) struct Run {
     /// No end-of-test summary
     #[arg(long)]
     pub(crate) no_summary: bool,
+    /// Where samples go, repeatable: json[=FILE], csv[=FILE], influxdb[=URL/DB], experimental-prometheus-rw, opentelemetry
+    #[arg(short, long, value_name = "OUTPUT")]
+    pub(crate) out: Vec<String>,
+    /// How much the summary says: compact, full (every metric, a block for each scenario and group), legacy, disabled
+    #[arg(long, value_name = "MODE")]
+    pub(crate) summary_mode: Option<String>,
+    /// Exit code 107 if any iteration ended by an exception of the script
+    #[arg(long)]
+    pub(crate) fail_on_exceptions: bool,
+    /// System tags that samples carry
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) system_tags: Option<Vec<String>>,
     /// Write the summary as JSON, in k6's shape
     #[arg(long, value_name = "FILE")]
     pub(crate) summary_export: Option<PathBuf>,
@@ -308,7 +320,7 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 31] = [
+const NOT_YET: [(&str, &str); 28] = [
     ("--address", "-a"),
     ("--batch", ""),
     ("--batch-per-host", ""),
@@ -329,15 +341,12 @@ const NOT_YET: [(&str, &str); 31] = [
     ("--log-output", ""),
     ("--new-machine-readable-summary", ""),
     ("--once", ""),
-    ("--out", "-o"),
     ("--paused", "-p"),
     ("--profiling-enabled", ""),
     ("--rps", ""),
     ("--scenario", ""),
     ("--secret-source", ""),
     ("--set", ""),
-    ("--summary-mode", ""),
-    ("--system-tags", ""),
     ("--traces-output", ""),
     ("--type", "-t"),
 ];

@@ -12,11 +12,15 @@ mod clock;
 mod collector;
 mod conductor;
 mod crew;
+mod errand;
 mod net;
+mod outlet;
 mod schedule;
 mod tally;
 mod worker;
 
+pub use errand::{Alone, alone};
 pub use net::Permit;
+pub use outlet::{Lost, SampleReceiver, SampleSender, sample_stream};
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

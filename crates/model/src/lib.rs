@@ -9,6 +9,7 @@ pub mod lab;
 pub mod metric;
 pub mod plan;
 pub mod record;
+pub mod sample;
 pub mod series;
 pub mod signal;
 pub mod summary;

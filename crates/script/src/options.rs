@@ -1,7 +1,6 @@
 //! k6's options become a [`Plan`]: what the script exports, what the environment and the command line say instead,
 //! and k6's defaults for the rest. Never ignores in silence what it knows of k6 and cannot do.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -16,10 +15,11 @@ mod overrides;
 mod read;
 mod scenario;
 mod shortcut;
+mod system_tags;
 mod threshold;
 
 pub use duration::{DurationError, parse_duration};
-pub use overrides::{Overrides, parse_stages};
+pub use overrides::{Overrides, parse_stages, parse_summary_mode};
 
 /// What the script's first run of its init code showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl fmt::Display for OptionsError {
 impl std::error::Error for OptionsError {}
 
 /// k6's options that would change the test and cannot be honoured yet.
-const NOT_YET: [&str; 22] = [
+const NOT_YET: [&str; 21] = [
     "batch",
     "batchPerHost",
     "blacklistIPs",
@@ -59,7 +59,6 @@ const NOT_YET: [&str; 22] = [
     "executionSegment",
     "executionSegmentSequence",
     "features",
-    "handleSummaryTimeout",
     "hosts",
     "httpDebug",
     "linger",
@@ -77,28 +76,12 @@ const NOT_YET: [&str; 22] = [
 /// Options that change nothing in a run on this machine: k6's own services, and the size of a buffer that is not here.
 const WITHOUT_EFFECT: [&str; 4] = ["cloud", "ext", "metricSamplesBufferSize", "noUsageReport"];
 
-/// System tags that k6 sets unless told otherwise, and that every sample has here.
-const SYSTEM_TAGS: [&str; 14] = [
-    "proto",
-    "subproto",
-    "status",
-    "method",
-    "url",
-    "name",
-    "group",
-    "check",
-    "error",
-    "error_code",
-    "tls_version",
-    "scenario",
-    "service",
-    "expected_response",
-];
-
 const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// How long `setup()` and `teardown()` may take, unless the script says otherwise.
 const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The same for `handleSummary()`.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Makes the plan of `target` from the script's `options` (`null` if it exports none) and what overrides them, and
 /// collects warnings, one sentence each.
@@ -141,8 +124,11 @@ pub fn plan(
             .unwrap_or_default(),
         summary_trend_stats: trend_stats(top, overrides, &mut notes),
         summary_time_unit: time_unit(top, overrides, &mut notes),
+        summary_mode: overrides.summary_mode.unwrap_or_default(),
+        handle_summary: handle_summary(top, facts, overrides, &mut notes),
+        hidden_tags: system_tags::hidden(top, overrides, &mut notes),
     };
-    refuse_unsupported(top, facts, overrides, &mut notes);
+    refuse_unsupported(top, overrides, &mut notes);
     for unknown in top.unknown() {
         notes.warning(format!("there is no option `{unknown}`: it is ignored"));
     }
@@ -176,6 +162,18 @@ fn stage(
     let no = no.or(top.flag(notes, stage.leave_out)).unwrap_or(false);
     let timeout = timeout.or(top.duration(notes, stage.timeout)).unwrap_or(STAGE_TIMEOUT);
     (!no && facts.exports.iter().any(|name| name == stage.name)).then_some(timeout)
+}
+
+/// How long `handleSummary()` may take, if the script exports it.
+fn handle_summary(
+    top: &mut Fields<'_>,
+    facts: &ScriptFacts,
+    overrides: &Overrides,
+    notes: &mut Notes,
+) -> Option<Duration> {
+    let timeout = overrides.handle_summary_timeout.or(top.duration(notes, "handleSummaryTimeout"));
+    let timeout = timeout.unwrap_or(SUMMARY_TIMEOUT);
+    facts.exports.iter().any(|name| name == "handleSummary").then_some(timeout)
 }
 
 fn http(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> HttpSettings {
@@ -220,23 +218,14 @@ fn time_unit(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) -> 
 }
 
 /// Notes a mistake for everything that k6 could do and this program cannot yet.
-fn refuse_unsupported(top: &mut Fields<'_>, facts: &ScriptFacts, overrides: &Overrides, notes: &mut Notes) {
+fn refuse_unsupported(top: &mut Fields<'_>, overrides: &Overrides, notes: &mut Notes) {
     for key in NOT_YET {
         if top.value(key).is_some_and(|value| !is_unset(value)) || (key == "rps" && overrides.rps.is_some()) {
             notes.mistake(format!("option `{key}` is not supported yet"));
         }
     }
-    if let Some(tags) = top.texts(notes, "systemTags") {
-        let wanted: BTreeSet<&str> = tags.iter().map(String::as_str).collect();
-        if wanted != BTreeSet::from(SYSTEM_TAGS) {
-            notes.mistake("option `systemTags` is not supported yet");
-        }
-    }
     for key in WITHOUT_EFFECT {
         top.value(key);
-    }
-    if facts.exports.iter().any(|name| name == "handleSummary") {
-        notes.mistake("the export `handleSummary()` is not supported yet");
     }
 }
 

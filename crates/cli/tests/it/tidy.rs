@@ -13,7 +13,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("probe", &["model"]),
     ("analysis", &["model"]),
     ("view", &["model"]),
-    ("cli", &["analysis", "engine", "model", "probe", "script", "view"]),
+    ("sink", &["model"]),
+    ("cli", &["analysis", "engine", "model", "probe", "script", "sink", "view"]),
     ("lab", &[]),
 ];
 
@@ -21,7 +22,9 @@ const EDGES: &[(&str, &[&str])] = &[
 const STOPS: &[(&str, &[&str])] = &[
     ("hyper", &["engine"]),
     ("rustls", &["engine"]),
-    ("flate2", &["engine"]),
+    ("flate2", &["engine", "sink"]),
+    ("ureq", &["sink"]),
+    ("prost", &["sink"]),
     ("brotli", &["engine"]),
     ("ruzstd", &["engine"]),
     ("rquickjs-sys", &["script"]),

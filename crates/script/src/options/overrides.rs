@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use model::plan::Stage;
+use model::plan::{Stage, SummaryMode};
 
 use super::OptionsError;
 use super::duration::parse_duration;
@@ -52,6 +52,12 @@ pub struct Overrides {
     pub summary_trend_stats: Option<Vec<String>>,
     /// Unit of times in the summary: `s`, `ms` or `us`.
     pub summary_time_unit: Option<String>,
+    /// How much the summary says.
+    pub summary_mode: Option<SummaryMode>,
+    /// How long `handleSummary()` may take.
+    pub handle_summary_timeout: Option<Duration>,
+    /// System tags that samples carry.
+    pub system_tags: Option<Vec<String>>,
     /// Tags of every sample; replaces the script's map as a whole.
     pub tags: Option<BTreeMap<String, String>>,
     /// Requests per second at most: not supported yet, so [`super::plan`] refuses it by name.
@@ -59,7 +65,7 @@ pub struct Overrides {
 }
 
 /// k6's variables for options that cannot be honoured yet.
-const NOT_YET: [&str; 29] = [
+const NOT_YET: [&str; 24] = [
     "K6_BATCH",
     "K6_BATCH_PER_HOST",
     "K6_BLACKLIST_IPS",
@@ -71,7 +77,6 @@ const NOT_YET: [&str; 29] = [
     "K6_EXECUTION_SEGMENT",
     "K6_EXECUTION_SEGMENT_SEQUENCE",
     "K6_FEATURES",
-    "K6_HANDLE_SUMMARY_TIMEOUT",
     "K6_HOSTS",
     "K6_HTTP_DEBUG",
     "K6_INCLUDE_SYSTEM_ENV_VARS",
@@ -79,11 +84,7 @@ const NOT_YET: [&str; 29] = [
     "K6_LOCAL_IPS",
     "K6_LOG_FORMAT",
     "K6_LOG_OUTPUT",
-    "K6_OUT",
     "K6_PAUSED",
-    "K6_SUMMARY_EXPORT",
-    "K6_SUMMARY_MODE",
-    "K6_SYSTEM_TAGS",
     "K6_THRESHOLDS",
     "K6_TLSAUTH",
     "K6_TRACES_OUTPUT",
@@ -119,6 +120,9 @@ impl Overrides {
             min_iteration_duration: env.read("K6_MIN_ITERATION_DURATION", duration),
             summary_trend_stats: env.read("K6_SUMMARY_TREND_STATS", |text| Ok(list(text))),
             summary_time_unit: env.read("K6_SUMMARY_TIME_UNIT", |text| Ok(text.to_owned())),
+            summary_mode: env.read("K6_SUMMARY_MODE", parse_summary_mode),
+            handle_summary_timeout: env.read("K6_HANDLE_SUMMARY_TIMEOUT", duration),
+            system_tags: env.read("K6_SYSTEM_TAGS", |text| Ok(list(text))),
             tags: env.read("K6_TAGS", tags),
             rps: env
                 .read("K6_RPS", |text| text.parse().map_err(|_| format!("a number is expected, `{text}` was given"))),
@@ -157,6 +161,9 @@ impl Overrides {
             min_iteration_duration: stronger.min_iteration_duration.or(self.min_iteration_duration),
             summary_trend_stats: stronger.summary_trend_stats.or(self.summary_trend_stats),
             summary_time_unit: stronger.summary_time_unit.or(self.summary_time_unit),
+            summary_mode: stronger.summary_mode.or(self.summary_mode),
+            handle_summary_timeout: stronger.handle_summary_timeout.or(self.handle_summary_timeout),
+            system_tags: stronger.system_tags.or(self.system_tags),
             tags: stronger.tags.or(self.tags),
             rps: stronger.rps.or(self.rps),
         }
@@ -176,6 +183,20 @@ pub fn parse_stages(text: &str) -> Result<Vec<Stage>, String> {
         Ok(Stage { duration: duration(length)?, target: whole(target)? })
     };
     text.split(',').map(stage).collect()
+}
+
+/// Reads a mode of the summary in k6's words.
+///
+/// # Errors
+/// If it is none.
+pub fn parse_summary_mode(text: &str) -> Result<SummaryMode, String> {
+    Ok(match text {
+        "compact" => SummaryMode::Compact,
+        "full" => SummaryMode::Full,
+        "legacy" => SummaryMode::Legacy,
+        "disabled" => SummaryMode::Disabled,
+        _ => return Err(format!("compact, full, legacy or disabled is expected, `{text}` was given")),
+    })
 }
 
 /// The environment, and what is wrong with it.
@@ -207,7 +228,7 @@ fn flag(text: &str) -> Result<bool, String> {
     }
 }
 
-fn list(text: &str) -> Vec<String> {
+pub(super) fn list(text: &str) -> Vec<String> {
     text.split(',').map(|part| part.trim().to_owned()).collect()
 }
 
