@@ -259,6 +259,18 @@ pub(crate) struct Run {
     /// No end-of-test summary
     #[arg(long)]
     pub(crate) no_summary: bool,
+    /// Where samples go, repeatable: json[=FILE], csv[=FILE], influxdb[=URL/DB], experimental-prometheus-rw, opentelemetry
+    #[arg(short, long, value_name = "OUTPUT")]
+    pub(crate) out: Vec<String>,
+    /// How much the summary says: compact, full (every metric, a block for each scenario and group), legacy, disabled
+    #[arg(long, value_name = "MODE")]
+    pub(crate) summary_mode: Option<String>,
+    /// Exit code 107 if any iteration ended by an exception of the script
+    #[arg(long)]
+    pub(crate) fail_on_exceptions: bool,
+    /// System tags that samples carry
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) system_tags: Option<Vec<String>>,
     /// Write the summary as JSON, in k6's shape
     #[arg(long, value_name = "FILE", env = "K6_SUMMARY_EXPORT", hide_env = true)]
     pub(crate) summary_export: Option<PathBuf>,
@@ -360,14 +372,7 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 6] = [
-    ("--new-machine-readable-summary", ""),
-    ("--out", "-o"),
-    ("--secret-source", ""),
-    ("--set", ""),
-    ("--summary-mode", ""),
-    ("--system-tags", ""),
-];
+const NOT_YET: [(&str, &str); 3] = [("--new-machine-readable-summary", ""), ("--secret-source", ""), ("--set", "")];
 
 /// The flag of k6 that an error of clap's is about.
 fn not_yet(error: &clap::Error) -> Option<&'static str> {

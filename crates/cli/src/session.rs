@@ -37,6 +37,10 @@ pub(crate) struct Settings {
     pub(crate) file: Option<RecordFile>,
     /// Worker threads; `None` is one per core.
     pub(crate) workers: Option<usize>,
+    /// Where single samples go.
+    pub(crate) samples: Option<engine::SampleSender>,
+    /// What outputs have to say meanwhile.
+    pub(crate) notices: Option<UnboundedReceiver<String>>,
 }
 
 /// What to watch.
@@ -66,6 +70,7 @@ pub(crate) struct Session {
     beginning: Instant,
     ended: Option<Box<Ended>>,
     rules: Rules,
+    notices: Option<UnboundedReceiver<String>>,
 }
 
 /// Rules that may end the run while it goes on.
@@ -97,6 +102,8 @@ pub(crate) struct Outcome {
     pub(crate) output: Output,
     /// To write the verdict into.
     pub(crate) file: Option<RecordFile>,
+    /// For what comes behind.
+    pub(crate) signals: Signals,
 }
 
 impl Session {
@@ -115,15 +122,9 @@ impl Session {
     pub(crate) fn begin_with(signals: Signals, settings: Settings, output: Output) -> Result<Self, Failure> {
         let beginning = now();
         let (report_sender, reports) = unbounded_channel();
-        let Settings { command, plan, factory, watching, guard, file, workers } = settings;
+        let Settings { command, plan, factory, watching, guard, file, workers, samples, notices } = settings;
         let workers = workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let permit =
-            engine::Permit::new(
-                move |host, address| {
-                    if guard.permits(host, address) { Ok(()) } else { Err(refusal(host, address)) }
-                },
-            );
-        let options = engine::Options { workers, beginning, permit };
+        let options = engine::Options { workers, beginning, permit: permit(guard), samples };
         let running = engine::start(plan.clone(), factory, options).context("cannot start the load generator")?;
         let mut session = Self {
             record: RunRecord::default(),
@@ -141,6 +142,7 @@ impl Session {
             beginning,
             ended: None,
             rules: Rules { plan: plan.clone(), broken: None },
+            notices,
         };
         session.keep(Entry::Header(crate::machine::header(command)));
         session.keep(Entry::Plan(Box::new(Plan::clone(&plan))));
@@ -192,6 +194,7 @@ impl Session {
                 biased;
                 () = self.signals.next() => self.signalled(),
                 Some(report) = self.reports.recv() => self.report(report),
+                Some(text) = said(&mut self.notices) => self.note(Level::Warn, text),
                 event = self.events.recv() => match event {
                     Some(event) => self.event(event, progress),
                     None => return Reached::End,
@@ -238,6 +241,7 @@ impl Session {
             broken_early: self.rules.broken,
             output: self.output,
             file: self.file,
+            signals: self.signals,
         }
     }
 
@@ -338,6 +342,11 @@ impl Session {
 }
 
 impl Outcome {
+    /// Whether the run ended before anything of it began.
+    pub(crate) fn never_began(&self) -> bool {
+        matches!(self.reason, EndReason::InitFailed(_))
+    }
+
     /// The exit code that the end itself asks for, with a sentence where one is due; `None` if the end was a good one.
     pub(crate) fn trouble(&self) -> Option<(Exit, Option<String>)> {
         let because = |exit, text: &str, what: &str| Some((exit, Some(format!("{what}: {text}"))));
@@ -358,6 +367,23 @@ impl Outcome {
             EndReason::Completed | EndReason::Stopped => None,
         }
     }
+}
+
+/// The next notice; never, if there are none.
+async fn said(notices: &mut Option<UnboundedReceiver<String>>) -> Option<String> {
+    match notices {
+        Some(notices) => notices.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the engine asks before it connects to an address.
+pub(crate) fn permit(guard: Guard) -> engine::Permit {
+    engine::Permit::new(
+        move |host, address| {
+            if guard.permits(host, address) { Ok(()) } else { Err(refusal(host, address)) }
+        },
+    )
 }
 
 /// The first whole second at or behind `moment`: windows begin and end on whole seconds.

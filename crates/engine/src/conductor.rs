@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::alarm::NEVER;
 use crate::clock::Clock;
-use crate::collector::{self, Collector};
+use crate::collector::Collector;
 use crate::crew::{Errand, Lone};
 use crate::net::Passage;
 use crate::run::{EndReason, Ended, Event, Stop};
@@ -85,6 +85,7 @@ impl Conductor {
         self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(Box::new(window))));
         let length = self.clock.now().since(began);
         self.collector.complete(&mut summary, Moment::after(length));
+        summary.endpoints = self.collector.endpoints();
         (Box::new(Ended { reason, summary }), all)
     }
 
@@ -238,7 +239,7 @@ impl Conductor {
         while missing > 0 {
             match self.turn(until).await {
                 Turn::Finished(part) => {
-                    collector::merge(&mut summary, &part);
+                    summary.merge(&part);
                     missing -= 1;
                 }
                 Turn::Late => break,

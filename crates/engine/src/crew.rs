@@ -189,10 +189,15 @@ impl Crew {
             Errand::Setup => (self.nursery.borrow_mut().setup(), "setup"),
             Errand::Teardown => (self.nursery.borrow_mut().teardown(), "teardown"),
         };
-        let mut seat = match user {
-            Ok(user) => self.seat(user, 0),
-            Err(error) => return Lone::Failed(error.message),
-        };
+        match user {
+            Ok(user) => self.alone(user, exec, timeout).await,
+            Err(error) => Lone::Failed(error.message),
+        }
+    }
+
+    /// Runs one iteration of a user that belongs to no scenario.
+    pub(crate) async fn alone(&self, user: Box<dyn User>, exec: &str, timeout: Duration) -> Lone {
+        let mut seat = self.seat(user, 0);
         let tags = self.tally.meter.tags(TagSet::RUN, &[("group", &format!("::{exec}"))]);
         let assignment = Rc::new(Assignment { scenario: String::new(), exec: exec.to_owned(), env: Vec::new(), tags });
         seat.leash.set_cut(self.tally.clock.now() + timeout);

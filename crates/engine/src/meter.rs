@@ -1,6 +1,7 @@
 //! Where samples go: one meter per worker, written to without locks or allocation. Tags are interned once, and for
 //! each pair of metric and tags the totals that it counts in are looked up once.
 
+mod blocks;
 mod errors;
 mod requests;
 #[cfg(test)]
@@ -15,11 +16,13 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use model::expression::{Breaks, Exceedance, Selector};
 use model::metric::MetricId;
-use model::plan::Plan;
+use model::plan::{Plan, SummaryMode};
 use model::record::Level;
-use model::summary::{Group, MetricTotal, RequestErrors, Summary, Total};
-use model::window::{PromiseCount, Window};
+use model::summary::{MetricTotal, RequestErrors, Summary, Total};
+use model::window::{OTHER, PromiseCount, Window};
 
+use crate::outlet::Outlet;
+use blocks::Blocks;
 use requests::Endpoints;
 pub(crate) use requests::{Endpoint, Finished};
 
@@ -30,11 +33,24 @@ pub struct TagSet(u32);
 impl TagSet {
     /// The tags of the run, and nothing else.
     pub const RUN: Self = Self(0);
+
+    /// Counted from 0, without gaps.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// How many different tag sets one worker tells apart. Sets beyond it lose the tags that made them new, so that memory
 /// stays flat however many values a script invents.
 pub const TAG_SETS_MAX: usize = 50_000;
+
+/// How many checks are told apart by one worker; further ones count as `other`.
+pub const CHECKS_MAX: usize = 2_000;
+
+const TAG_SETS_LIMIT: &str = "more than 50,000 different sets of tags: later ones lost the tags that made them new (thresholds and outputs miss them)";
+const CHECKS_LIMIT: &str = "more than 2,000 different checks: later ones count as the check `other`";
+const ENDPOINTS_LIMIT: &str =
+    "more than 200 different request names: later ones count as `other` (give requests a `name` tag)";
 
 /// A log line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +68,8 @@ pub struct Meter {
     ids: HashMap<String, MetricId, FixedState>,
     submetrics: Vec<(MetricId, Selector)>,
     exceedances: Vec<Option<(MetricId, Exceedance)>>,
+    /// Whether scenarios and groups have totals of their own.
+    in_blocks: bool,
     inner: RefCell<Inner>,
 }
 
@@ -69,6 +87,10 @@ struct Inner {
     log: Vec<LogLine>,
     errors: BTreeMap<String, RequestErrors>,
     sent_again: u64,
+    blocks: Blocks,
+    /// Exceptions, and what was too much.
+    extra: Summary,
+    outlet: Option<Outlet>,
 }
 
 type Tags = Rc<[(Rc<str>, Rc<str>)]>;
@@ -103,6 +125,11 @@ struct Sinks {
 impl Meter {
     /// A meter for the metrics, thresholds and promises of `plan`.
     pub fn new(plan: Arc<Plan>) -> Rc<Self> {
+        Self::with_outlet(plan, None)
+    }
+
+    /// The same, and each sample goes to `outlet` too.
+    pub(crate) fn with_outlet(plan: Arc<Plan>, outlet: Option<Outlet>) -> Rc<Self> {
         let ids: HashMap<_, _, _> =
             (0u32..).zip(&plan.metrics).map(|(id, metric)| (metric.name.clone(), MetricId(id))).collect();
         let mut selectors = vec![Selector {
@@ -122,8 +149,9 @@ impl Meter {
         let kinds = plan.metrics.iter().map(|metric| metric.kind);
         let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
         let totals = kinds.chain(sub_kinds).map(Total::new).collect();
-        let meter =
-            Self { ids, submetrics, exceedances, inner: RefCell::new(Inner { totals, ..Inner::default() }), plan };
+        let inner = RefCell::new(Inner { totals, outlet, ..Inner::default() });
+        let in_blocks = plan.summary_mode == SummaryMode::Full;
+        let meter = Self { ids, submetrics, exceedances, in_blocks, inner, plan };
         let run =
             meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
         meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
@@ -156,12 +184,13 @@ impl Meter {
         let mut tags = inner.sets[base.0 as usize].tags.to_vec();
         for (key, value) in pairs.iter() {
             tags.retain(|(known, _)| known != key);
-            if !value.is_empty() {
+            if !value.is_empty() && !self.plan.hidden_tags.iter().any(|hidden| **hidden == **key) {
                 tags.push((key.clone(), value.clone()));
             }
         }
         tags.sort();
         if inner.sets.len() >= TAG_SETS_MAX && !inner.known.contains_key(tags.as_slice()) {
+            inner.limited(TAG_SETS_LIMIT);
             return base;
         }
         let set = inner.intern(tags.into(), self.plan.metrics.len());
@@ -185,12 +214,28 @@ impl Meter {
     /// Adds a sample that belongs to a request; a latency of a request that `answered` wrongly or not at all breaks
     /// every promise on it.
     pub fn add_answered(&self, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
-        self.add_to(&mut self.inner.borrow_mut(), metric, value, tags, answered);
+        let inner = &mut *self.inner.borrow_mut();
+        inner.stamp();
+        self.add_to(inner, metric, value, tags, answered);
     }
 
     fn add_to(&self, inner: &mut Inner, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
         let entry = &mut inner.sets[tags.0 as usize];
-        let sinks = entry.sinks[metric.0 as usize].get_or_insert_with(|| self.sinks(metric, &entry.tags));
+        if let Some(outlet) = &mut inner.outlet {
+            outlet.add(metric, value, tags, || shared(&entry.tags));
+        }
+        let sinks = match &mut entry.sinks[metric.0 as usize] {
+            Some(sinks) => sinks,
+            missing => {
+                let mut sinks = self.sinks(metric, &entry.tags);
+                if self.in_blocks {
+                    let kind = self.plan.metrics[metric.0 as usize].kind;
+                    let more = inner.blocks.totals_for((metric, kind), &entry.tags, &mut inner.totals);
+                    sinks.totals = sinks.totals.iter().copied().chain(more).collect();
+                }
+                missing.insert(sinks)
+            }
+        };
         inner.totals[metric.0 as usize].add(value);
         for &total in &sinks.totals {
             inner.totals[total as usize].add(value);
@@ -234,6 +279,7 @@ impl Meter {
         check.passes += u64::from(passed);
         check.fails += u64::from(!passed);
         let tags = check.tags;
+        inner.stamp();
         self.add_to(inner, MetricId::CHECKS, f64::from(u8::from(passed)), tags, true);
     }
 
@@ -242,7 +288,11 @@ impl Meter {
         let tags = self.tags(tags, &[("check", name)]);
         let mut inner = self.inner.borrow_mut();
         let same = |check: &CheckCount| check.tags == tags && check.group == group && *check.name == *name;
-        let index = inner.checks.iter().position(same).unwrap_or_else(|| {
+        let known = inner.checks.iter().position(same);
+        if known.is_none() && inner.checks.len() >= CHECKS_MAX {
+            return inner.other_check();
+        }
+        let index = known.unwrap_or_else(|| {
             let name = inner.text(name);
             inner.checks.push(CheckCount { group, name, tags, passes: 0, fails: 0 });
             inner.checks.len() - 1
@@ -251,6 +301,11 @@ impl Meter {
             inner.checked.insert(key, index);
         }
         index
+    }
+
+    /// An iteration ended by an exception of this text, to which its place belongs.
+    pub fn exception(&self, text: &str) {
+        self.inner.borrow_mut().extra.threw(text, 1);
     }
 
     /// Passes on a log line of a script.
@@ -274,6 +329,9 @@ impl Meter {
         let promises = vec![PromiseCount::default(); self.plan.promises.len()];
         let mut window = std::mem::replace(&mut inner.window, Window { promises, ..Window::default() });
         inner.endpoints.take(&mut window);
+        if let Some(outlet) = &mut inner.outlet {
+            outlet.flush();
+        }
         window
     }
 
@@ -284,12 +342,15 @@ impl Meter {
         let selectors = all.chain(self.submetrics.iter().map(|(_, selector)| selector.clone()));
         let wanted =
             |selector: &Selector| self.plan.thresholds.iter().any(|rule| rule.selector.metric == selector.metric);
-        let mut root = Group::default();
+        let mut summary = inner.extra.clone();
         for check in &inner.checks {
-            root.at(&check.group).count(&check.name, check.passes, check.fails);
+            summary.root.at(&check.group).count(&check.name, check.passes, check.fails);
         }
-        let (errors, sent_again) = (inner.errors.clone(), inner.sent_again);
-        let mut summary = Summary { root, errors, sent_again, ..Summary::default() };
+        if inner.endpoints.full {
+            summary.limits.insert(ENDPOINTS_LIMIT.to_owned());
+        }
+        summary.errors.clone_from(&inner.errors);
+        summary.sent_again = inner.sent_again;
         for (selector, total) in selectors.zip(&inner.totals) {
             if total.is_empty() && !wanted(&selector) {
                 continue;
@@ -299,11 +360,51 @@ impl Meter {
             let total = MetricTotal { selector: selector.clone(), kind, contains, total: total.clone() };
             summary.metrics.insert(selector.to_string(), total);
         }
+        if self.in_blocks {
+            inner.blocks.write(&mut summary, &self.plan.metrics, &inner.totals);
+            for check in &inner.checks {
+                let scenario = inner.sets[check.tags.0 as usize].tags.iter().find(|(key, _)| **key == *"scenario");
+                let scenario = scenario.map_or("", |(_, value)| value);
+                for group in if check.group.is_empty() { vec![""] } else { vec!["", &check.group] } {
+                    summary.block(scenario, group).count(&check.name, check.passes, check.fails);
+                }
+            }
+        }
         summary
     }
 }
 
+/// The tags in a form that can leave the thread.
+fn shared(tags: &Tags) -> model::sample::Tags {
+    tags.iter().map(|(key, value)| (Box::from(&**key), Box::from(&**value))).collect()
+}
+
 impl Inner {
+    /// Samples that come from here on were taken now.
+    fn stamp(&mut self) {
+        if let Some(outlet) = &mut self.outlet {
+            outlet.stamp();
+        }
+    }
+
+    /// Notes that something was too much to be told apart.
+    fn limited(&mut self, sentence: &str) {
+        if !self.extra.limits.contains(sentence) {
+            self.extra.limits.insert(sentence.to_owned());
+        }
+    }
+
+    /// The check that stands for all that were too many.
+    fn other_check(&mut self) -> usize {
+        self.limited(CHECKS_LIMIT);
+        let is_other = |check: &CheckCount| check.tags == TagSet::RUN && *check.name == *OTHER;
+        self.checks.iter().position(is_other).unwrap_or_else(|| {
+            let (group, name) = (self.text(""), self.text(OTHER));
+            self.checks.push(CheckCount { group, name, tags: TagSet::RUN, passes: 0, fails: 0 });
+            self.checks.len() - 1
+        })
+    }
+
     /// One copy of each text, whoever mentions it.
     fn text(&mut self, text: &str) -> Rc<str> {
         if let Some(known) = self.texts.get(text) {

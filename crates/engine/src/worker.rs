@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::crew::{Crew, Errand, Lone, Post};
 use crate::meter::{LogLine, Meter, TagSet};
 use crate::net::{Gate, Pace, Passage, Permit};
+use crate::outlet::Outlet;
 use crate::run::EndReason;
 use crate::schedule::{self, Part, Share, Shared, Steering};
 use crate::tally::Tally;
@@ -80,6 +81,7 @@ pub(crate) struct Outfit {
     pub(crate) shared: Vec<Arc<Shared>>,
     pub(crate) permit: Permit,
     pub(crate) pace: Option<Arc<Pace>>,
+    pub(crate) outlet: Option<Outlet>,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) report: Rc<dyn Fn(Report)>,
 }
@@ -90,7 +92,7 @@ const SNAPSHOT_EVERY: u64 = 2;
 /// Works until it is told to finish, or nobody is left to tell it. Must run in a `LocalSet`.
 pub(crate) async fn work(mut outfit: Outfit) {
     let report = outfit.report.clone();
-    let meter = Meter::new(outfit.plan.clone());
+    let meter = Meter::with_outlet(outfit.plan.clone(), outfit.outlet.take());
     let hand = report.clone();
     let hand = move |second, window| hand(Report::Window(second, window));
     let tally = Tally::new(meter.clone(), outfit.clock, Box::new(hand));

@@ -75,6 +75,9 @@ pub struct Requests {
     pub waiting_ms_sum: f64,
     /// Sum of the times from the first to the last byte, in milliseconds.
     pub receiving_ms_sum: f64,
+    /// How many ended with each status, in the order of first use; 0 is no answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statuses: Vec<(u16, u64)>,
 }
 
 impl Requests {
@@ -88,6 +91,15 @@ impl Requests {
         self.blocked_ms_sum += other.blocked_ms_sum;
         self.waiting_ms_sum += other.waiting_ms_sum;
         self.receiving_ms_sum += other.receiving_ms_sum;
+        other.statuses.iter().for_each(|&(status, count)| self.count_status(status, count));
+    }
+
+    /// Counts requests that ended with this status.
+    pub fn count_status(&mut self, status: u16, count: u64) {
+        match self.statuses.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, sum)) => *sum += count,
+            None => self.statuses.push((status, count)),
+        }
     }
 }
 

@@ -22,3 +22,4 @@ mod user;
 pub use host::Clock;
 pub use load::{LoadError, LoadSettings, Loaded, load};
 pub use native::{Isolation, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
+pub use user::{Destinations, Handled, ScriptUsers};

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use engine::meter::{LogLine, Meter};
-use engine::user::UserFactory;
 use model::plan::Plan;
 use rquickjs::{Ctx, Object, Value};
 use serde_json::Value as Json;
@@ -151,7 +150,7 @@ impl Loaded {
     }
 
     /// Makes the users of one run: what `setup()` returns is kept for this run alone.
-    pub fn factory(&self) -> Arc<dyn UserFactory> {
+    pub fn factory(&self) -> Arc<ScriptUsers> {
         Arc::new(ScriptUsers::new(self.world.clone()))
     }
 

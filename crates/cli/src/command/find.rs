@@ -128,7 +128,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
             plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];
             plan.promises.clone_from(&promises);
             plan.thresholds.clear();
-            (plan, loaded.factory(), None, signals)
+            (plan, loaded.factory() as Arc<dyn UserFactory>, None, signals)
         }
     };
     check_metrics(&plan)?;
@@ -290,6 +290,8 @@ pub(crate) async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outco
             guard: wish.guard,
             file: wish.file,
             workers: wish.workers,
+            samples: None,
+            notices: None,
         },
         output,
     )?;

@@ -354,7 +354,7 @@ fn exceptions_and_lines_that_come_again_and_again_are_counted() {
     let script = "export default function () { console.log('hello'); console.log(`number ${__ITER}`); null.x; }";
     let (exit, said) = code(folder.path(), script, &["-i", "1234"]);
     assert_eq!(exit, 0, "{said}");
-    assert_eq!(said.matches("TypeError: cannot read property 'x' of null").count(), 7, "{said}");
+    assert_eq!(said.matches("TypeError: cannot read property 'x' of null").count(), 8, "{said}");
     assert_eq!(said.matches(" times so far: hello\n").count(), 3, "{said}");
     assert!(said.contains("1,234 times in all: TypeError: ") && said.contains("1,234 times in all: hello"), "{said}");
     assert!((0..1234).all(|number| said.contains(&format!("number {number}\n"))), "{said}");

@@ -13,7 +13,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("probe", &["model"]),
     ("analysis", &["model"]),
     ("view", &["model"]),
-    ("cli", &["analysis", "engine", "model", "probe", "script", "view"]),
+    ("sink", &["model"]),
+    ("cli", &["analysis", "engine", "model", "probe", "script", "sink", "view"]),
     ("lab", &[]),
 ];
 
@@ -22,7 +23,9 @@ const STOPS: &[(&str, &[&str])] = &[
     ("h2", &["engine"]),
     ("httparse", &["engine"]),
     ("rustls", &["engine"]),
-    ("flate2", &["engine"]),
+    ("flate2", &["engine", "sink"]),
+    ("ureq", &["sink"]),
+    ("prost", &["sink"]),
     ("brotli", &["engine"]),
     ("ruzstd", &["engine"]),
     ("rquickjs-sys", &["script"]),

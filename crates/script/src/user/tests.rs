@@ -20,7 +20,7 @@ fn nursery(text: &str, isolation: Isolation) -> ScriptNursery {
     let world = loaded.world_of_tests();
     let plan = Plan { target: String::new(), ..Plan::default() };
     let (pool, meter) = (StackPool::new(world.stack_bytes), Meter::new(Arc::new(plan)));
-    ScriptNursery { world, setup_data: SetupData::default(), meter, pool, realm: None }
+    ScriptNursery { world, setup_data: SetupData::default(), summary: None, meter, pool, realm: None }
 }
 
 fn begin() -> Answer {
