@@ -248,7 +248,7 @@ async fn frames_at_odd_points_are_failures_with_k6s_codes() {
         let check = async |bytes: &'static [u8], last: Act, code: u32, text: &str| {
             let url = frames(bytes, last).await;
             let world = World::new(settings(HttpVersion::Http2));
-            let timeout = Some(Duration::from_millis(80));
+            let timeout = rude::timeout_for(code);
             let response =
                 world.send(Request { timeout, method: Method::POST, ..Request::get(&url, TagSet::RUN) }).await;
             assert_eq!(failure_of(&response), (0, code, text), "{bytes:?}");
