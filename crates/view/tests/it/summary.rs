@@ -155,6 +155,8 @@ fn failed_requests_are_told_by_cause_with_an_example() {
     summary.errors = (0..12).map(|cause| (format!("1000 {cause}"), errors(1, 0, 0))).collect();
     let text = check(&summary, &plan(), ASCII);
     assert!(text.contains("2 more causes (2 requests)"), "{text}");
+}
+
 /// Two scenarios, groups in them, endpoints, exceptions, load that was not offered.
 fn detailed() -> Summary {
     use Contains::{Default as Plain, Time};
