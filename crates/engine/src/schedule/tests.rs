@@ -394,6 +394,29 @@ fn users_that_the_plan_names_work_to_the_end_of_their_time() {
     assert!(outcome.begun.iter().all(|begun| begun.at <= SECOND * 4 + Duration::from_millis(2)));
 }
 
+#[test]
+fn one_ramp_goes_on_with_the_users_of_another() {
+    let ramp = |start_vus: u32, target: u32| {
+        let stages = vec![Stage { duration: SECOND * 2, target }];
+        let executor = Executor::RampingVus { start_vus, stages, graceful_ramp_down: Duration::ZERO };
+        Scenario { graceful_stop: Duration::ZERO, ..scenario(executor) }
+    };
+    let iterations = |start: Duration| {
+        let executor = Executor::PerVuIterations { vus: 3, iterations: 1, max_duration: SECOND * 600 };
+        Scenario { start_time: start, ..scenario(executor) }
+    };
+    let needed = |scenarios: Vec<Scenario>, workers: usize| {
+        let plan = plan(scenarios);
+        (0..workers).map(|worker| users_needed(&plan, worker, workers)).sum::<u32>()
+    };
+    // All three observed in k6.
+    assert_eq!(needed(vec![iterations(Duration::ZERO), iterations(SECOND)], 1), 6);
+    assert_eq!(needed(vec![ramp(4, 0), ramp(0, 4)], 1), 4);
+    let all = || vec![iterations(Duration::ZERO), iterations(SECOND), ramp(4, 0), ramp(0, 4)];
+    assert_eq!(needed(all(), 1), 10);
+    assert!((10..=12).contains(&needed(all(), 2)), "a worker may need one more than its part");
+}
+
 /// All parts of a sequence: what each of them does, one after the other.
 fn in_parts(executor: &Executor, sequence: &str, length: Duration) -> Vec<Outcome> {
     let bounds: Vec<&str> = sequence.split(',').collect();
