@@ -23,6 +23,7 @@ pub(crate) fn plan() -> Plan {
         search: None,
         summary_trend_stats: ["avg", "min", "med", "max", "p(90)", "p(95)"].map(str::to_owned).into(),
         summary_time_unit: None,
+        ..Plan::default()
     }
 }
 
