@@ -34,7 +34,7 @@ pub struct Summary {
     pub limits: BTreeSet<String>,
 }
 
-/// How many kinds of exceptions are told apart; further ones count as [`OTHER`](crate::window::OTHER).
+/// How many kinds of exceptions are told apart; further ones count as [`OTHER`].
 pub const EXCEPTIONS_MAX: usize = 20;
 
 /// Metrics of one scenario and one group.
