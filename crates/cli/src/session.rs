@@ -52,6 +52,11 @@ pub(crate) struct Watching {
     pub(crate) specs: Vec<probe::WatchSpec>,
 }
 
+/// Windows that the record of a run keeps apart: its seconds are looked at together.
+const KEPT_MAX_RUN: usize = 240;
+/// The same of a search, whose steps are looked at second by second.
+const KEPT_MAX_SEARCH: usize = 4096;
+
 /// A run that goes on.
 pub(crate) struct Session {
     /// Everything that was seen so far.
@@ -70,6 +75,8 @@ pub(crate) struct Session {
     beginning: Instant,
     ended: Option<Box<Ended>>,
     rules: Rules,
+    /// Windows that the record keeps apart.
+    kept_max: usize,
     notices: Option<UnboundedReceiver<String>>,
 }
 
@@ -142,6 +149,7 @@ impl Session {
             beginning,
             ended: None,
             rules: Rules { plan: plan.clone(), broken: None },
+            kept_max: if command == "run" { KEPT_MAX_RUN } else { KEPT_MAX_SEARCH },
             notices,
         };
         session.keep(Entry::Header(crate::machine::header(command)));
@@ -337,7 +345,11 @@ impl Session {
         {
             self.output.say(Level::Error, &sentence);
         }
+        let is_window = matches!(entry, Entry::Window(_));
         self.record.push(entry);
+        if is_window {
+            self.record.condense(self.kept_max);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub struct RequestExample {
     pub headers: u32,
 }
 
-/// How many kinds of exceptions are told apart; further ones count as [`OTHER`](crate::window::OTHER).
+/// How many kinds of exceptions are told apart; further ones count as [`OTHER`].
 pub const EXCEPTIONS_MAX: usize = 20;
 
 /// Metrics of one scenario and one group.

@@ -128,6 +128,26 @@ impl Window {
         self.interval.from
     }
 
+    /// Gives back memory that a window which is only kept does not need.
+    pub fn pack(&mut self) {
+        for histogram in [&mut self.iteration_duration, &mut self.late, &mut self.requests.duration] {
+            histogram.pack();
+        }
+    }
+
+    /// Adds what came right behind it: one longer window instead of two.
+    pub fn join(&mut self, later: &Self) {
+        let (mine, theirs) = (self.interval.seconds(), later.interval.seconds());
+        let mean = |mine_of: f64, theirs_of: f64| (mine_of * mine + theirs_of * theirs) / (mine + theirs).max(1e-9);
+        let active_mean = mean(self.active_mean, later.active_mean);
+        let in_flight_mean = mean(self.in_flight_mean, later.in_flight_mean);
+        let workers = self.generator.workers.max(later.generator.workers);
+        self.merge(later);
+        (self.active_mean, self.in_flight_mean) = (active_mean, in_flight_mean);
+        (self.users, self.connections_open) = (later.users, later.connections_open);
+        self.generator.workers = workers;
+    }
+
     /// Adds what another worker saw in the same second.
     pub fn merge(&mut self, other: &Self) {
         self.interval.to = self.interval.to.max(other.interval.to);

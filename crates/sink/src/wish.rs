@@ -38,11 +38,6 @@ impl Wish {
             Self::OpenTelemetry(..) => "opentelemetry",
         }
     }
-
-    /// Whether it writes to standard output.
-    pub fn takes_screen(&self) -> bool {
-        matches!(self, Self::Json(path) | Self::Csv(path, _) if path.as_os_str() == "-")
-    }
 }
 
 /// What there is.
