@@ -11,13 +11,15 @@ use engine::user::UserFactory;
 use model::plan::Plan;
 use rquickjs::{Ctx, Object, Value};
 use serde_json::Value as Json;
+use url::Url;
 
 use crate::host::{Clock, Host, Seat, SetupData, World};
 use crate::k6;
-use crate::link::{Bundle, LinkError, link};
+use crate::link::{Bundle, LinkError, Sources, link};
 use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, ScriptFacts};
 use crate::realm::{Realm, RealmError};
+use crate::remote::{ModuleSettings, Remote};
 use crate::thrown::Thrown;
 use crate::user::ScriptUsers;
 
@@ -32,12 +34,14 @@ pub struct LoadSettings {
     pub stack_bytes: usize,
     /// Tells the time, for `group_duration`; without it there are no samples of it.
     pub clock: Option<Clock>,
+    /// Where remote modules come from.
+    pub modules: ModuleSettings,
 }
 
 impl Default for LoadSettings {
     fn default() -> Self {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None }
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, modules: ModuleSettings::default() }
     }
 }
 
@@ -83,15 +87,24 @@ pub struct Loaded {
 /// # Errors
 /// If anything of it is wrong.
 pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
-    load_bundle(entry, linked(entry)?, settings)
+    let (bundle, warning) = linked(entry, &settings)?;
+    let mut loaded = load_bundle(entry, bundle, settings)?;
+    loaded.warnings.extend(warning);
+    Ok(loaded)
 }
 
 /// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
 const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
-/// The linked files of a script, read on a thread with a stack that deeply nested text does not overflow.
-fn linked(entry: &Path) -> Result<Bundle, LinkError> {
-    let read = || link(entry, &|path| std::fs::read_to_string(path), &k6::check);
+/// The linked files of a script and what is to be said of them, read on a thread with a stack that deeply nested text does not overflow.
+fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<String>), LinkError> {
+    let read = || {
+        let remote = RefCell::new(Remote::new(entry, &settings.modules));
+        let fetch = |url: &Url| remote.borrow_mut().text(url).map_err(|error| error.to_string());
+        let sources = Sources { read: &|path| std::fs::read_to_string(path), fetch: &fetch, builtins: &k6::check };
+        let bundle = link(entry, &sources)?;
+        Ok((bundle, remote.into_inner().finish()))
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);
         match thread.spawn_scoped(scope, read) {

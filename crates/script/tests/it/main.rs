@@ -3,5 +3,6 @@
 mod driver;
 mod http;
 mod iterations;
+mod linking;
 mod loading;
 mod modules;
