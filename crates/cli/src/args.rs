@@ -219,6 +219,12 @@ pub(crate) struct Script {
     /// Stack of each JavaScript user, in kB: more for scripts that recurse deeply
     #[arg(long, value_name = "KB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(128..=65_536))]
     pub(crate) stack_size: u32,
+    /// Take remote modules from the cache alone
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Fetch all remote modules again, and accept texts that differ from plimsoll.lock
+    #[arg(long, conflicts_with = "offline")]
+    pub(crate) refresh_modules: bool,
 }
 
 /// Whether users share a JavaScript engine.

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod exit;
 mod machine;
+mod modules;
 mod output;
 mod progress;
 mod record_file;

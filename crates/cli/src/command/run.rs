@@ -172,6 +172,7 @@ pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> s
         },
         stack_bytes: flags.stack_size as usize * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
+        modules: crate::modules::settings(flags),
         ..script::LoadSettings::default()
     }
 }

@@ -4,6 +4,7 @@ mod driver;
 mod event_loop;
 mod http;
 mod iterations;
+mod linking;
 mod live;
 mod loading;
 mod modules;
