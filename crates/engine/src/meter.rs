@@ -19,6 +19,7 @@ use model::record::Level;
 use model::summary::{Group, MetricTotal, Summary, Total};
 use model::window::{PromiseCount, Window};
 
+use crate::progress::Progress;
 use requests::Endpoints;
 pub(crate) use requests::{Endpoint, Finished};
 
@@ -48,6 +49,8 @@ pub struct LogLine {
 /// it; none of them calls back.
 pub struct Meter {
     plan: Arc<Plan>,
+    progress: Arc<Progress>,
+    worker: usize,
     ids: HashMap<String, MetricId, FixedState>,
     submetrics: Vec<(MetricId, Selector)>,
     exceedances: Vec<Option<(MetricId, Exceedance)>>,
@@ -98,8 +101,13 @@ struct Sinks {
 }
 
 impl Meter {
-    /// A meter for the metrics, thresholds and promises of `plan`.
+    /// A meter for the metrics, thresholds and promises of `plan`, of a run that nobody knows the progress of.
     pub fn new(plan: Arc<Plan>) -> Rc<Self> {
+        Self::of_run(plan, Arc::new(Progress::none()), 0)
+    }
+
+    /// The meter of one worker of a run.
+    pub(crate) fn of_run(plan: Arc<Plan>, progress: Arc<Progress>, worker: usize) -> Rc<Self> {
         let ids: HashMap<_, _, _> =
             (0u32..).zip(&plan.metrics).map(|(id, metric)| (metric.name.clone(), MetricId(id))).collect();
         let mut selectors = vec![Selector {
@@ -119,8 +127,8 @@ impl Meter {
         let kinds = plan.metrics.iter().map(|metric| metric.kind);
         let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
         let totals = kinds.chain(sub_kinds).map(Total::new).collect();
-        let meter =
-            Self { ids, submetrics, exceedances, inner: RefCell::new(Inner { totals, ..Inner::default() }), plan };
+        let inner = RefCell::new(Inner { totals, ..Inner::default() });
+        let meter = Self { plan, progress, worker, ids, submetrics, exceedances, inner };
         let run =
             meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
         meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
@@ -131,6 +139,16 @@ impl Meter {
     /// The plan it was made for.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// How far the run is, all workers together.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The worker whose meter it is.
+    pub(crate) fn worker(&self) -> usize {
+        self.worker
     }
 
     /// The metric of this name.
@@ -172,6 +190,11 @@ impl Meter {
     pub fn tag(&self, tags: TagSet, key: &str) -> Option<Rc<str>> {
         let inner = self.inner.borrow();
         inner.sets[tags.0 as usize].tags.iter().find(|(known, _)| **known == *key).map(|(_, value)| value.clone())
+    }
+
+    /// All tags of a set, by name.
+    pub fn all_tags(&self, tags: TagSet) -> Vec<(Rc<str>, Rc<str>)> {
+        self.inner.borrow().sets[tags.0 as usize].tags.to_vec()
     }
 
     /// Adds a sample.

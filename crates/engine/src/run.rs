@@ -17,6 +17,7 @@ use crate::collector::Collector;
 use crate::conductor::{Conductor, Input};
 use crate::meter::LogLine;
 use crate::net::Permit;
+use crate::progress::Progress;
 use crate::schedule::Shared;
 use crate::user::UserFactory;
 use crate::worker::{self, Outfit};
@@ -121,6 +122,8 @@ pub enum Event {
 pub struct Ended {
     /// Why.
     pub reason: EndReason,
+    /// Whether the script marked it as failed (`test.fail`).
+    pub failed: bool,
     /// Its totals; thresholds are for others to judge.
     pub summary: Summary,
 }
@@ -182,6 +185,7 @@ struct Kit {
     worker: usize,
     workers: usize,
     shared: Vec<Arc<Shared>>,
+    progress: Arc<Progress>,
     permit: Permit,
     commands: UnboundedReceiver<worker::Command>,
     inputs: UnboundedSender<Input>,
@@ -189,12 +193,12 @@ struct Kit {
 
 impl Kit {
     fn outfit(self) -> Outfit {
-        let Self { plan, factory, clock, worker, workers, shared, permit, commands, inputs } = self;
+        let Self { plan, factory, clock, worker, workers, shared, progress, permit, commands, inputs } = self;
         let report = Rc::new(move |report| {
             // A conductor that has lost its patience needs no report.
             let _ = inputs.send(Input::Report(report));
         });
-        Outfit { plan, factory, clock, worker, workers, shared, permit, commands, report }
+        Outfit { plan, factory, clock, worker, workers, shared, progress, permit, commands, report }
     }
 }
 
@@ -208,11 +212,12 @@ fn assemble(
     let (events, heard) = unbounded_channel();
     let shared: Vec<_> = plan.scenarios.iter().map(|_| Arc::new(Shared::new(workers))).collect();
     let clock = Clock::new(options.beginning);
+    let progress = Arc::new(Progress::of_run(clock, workers, plan.scenarios.len()));
     let kit = |worker| {
         let (command, commands) = unbounded_channel();
         let (plan, factory, shared, inputs) = (plan.clone(), factory.clone(), shared.clone(), inputs.clone());
-        let permit = options.permit.clone();
-        (command, Kit { plan, factory, clock, worker, workers, shared, permit, commands, inputs })
+        let (progress, permit) = (progress.clone(), options.permit.clone());
+        (command, Kit { plan, factory, clock, worker, workers, shared, progress, permit, commands, inputs })
     };
     let (commands, kits) = (0..workers).map(kit).unzip();
     let conductor = Conductor {
@@ -222,6 +227,7 @@ fn assemble(
         inputs: conducted,
         events,
         collector: Collector::new(workers),
+        progress,
         contacted: Vec::new(),
         refused: None,
         abandoned: false,

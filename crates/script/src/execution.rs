@@ -121,6 +121,7 @@ impl Life {
         self.exec.replace(Some(Persistent::save(ctx, function.clone())));
         seat.assignment.replace(Some(assignment.clone()));
         seat.begun_in_scenario.set(0);
+        seat.metadata.take();
         let path: Rc<str> = match self.role {
             Role::Scenario => "".into(),
             Role::Setup => "::setup".into(),

@@ -2,11 +2,13 @@
 //! script is loaded, with a sentence that names it.
 
 mod core;
+pub(crate) mod crypto;
 mod data;
 mod encoding;
 mod execution;
 mod http;
 mod metrics;
+mod x509;
 
 use std::rc::Rc;
 
@@ -26,13 +28,19 @@ struct Builtin {
 }
 
 /// All modules there are.
-const MODULES: &[&Builtin] =
-    &[&core::MODULE, &http::MODULE, &metrics::MODULE, &execution::MODULE, &data::MODULE, &encoding::MODULE];
+const MODULES: &[&Builtin] = &[
+    &core::MODULE,
+    &http::MODULE,
+    &metrics::MODULE,
+    &execution::MODULE,
+    &data::MODULE,
+    &encoding::MODULE,
+    &crypto::MODULE,
+    &x509::MODULE,
+];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
 const MISSING: &[(&str, &str)] = &[
-    ("k6/crypto", ""),
-    ("k6/crypto/x509", ""),
     ("k6/html", ""),
     ("k6/ws", ""),
     ("k6/websockets", ""),

@@ -114,6 +114,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         stack_bytes: settings.stack_bytes,
         clock: settings.clock,
         files: Default::default(),
+        exported: Default::default(),
         arrays: Default::default(),
     });
     let target = entry.display().to_string();
@@ -122,6 +123,8 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
     host.created = Some(RefCell::default());
     let realm = Realm::new(host).map_err(LoadError::from)?;
     let (facts, options) = read(&realm)?;
+    // Nobody has set it before: this is the one first run of the init code.
+    let _ = world.exported.set(options.clone());
     if facts.exports.is_empty() {
         return Err(LoadError::NoFunction { path: target });
     }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use read::{Fields, Notes, expected};
 
+mod consolidated;
 mod duration;
 mod overrides;
 mod read;
@@ -18,6 +19,7 @@ mod scenario;
 mod shortcut;
 mod threshold;
 
+pub(crate) use consolidated::consolidated;
 pub use duration::{DurationError, parse_duration};
 pub use overrides::{Overrides, parse_stages};
 

@@ -1,6 +1,8 @@
 //! Scripts as users of the engine room: driven by hand, with canned answers.
 
+mod crypto;
 mod driver;
+mod execution;
 mod http;
 mod iterations;
 mod loading;
