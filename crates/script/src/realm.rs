@@ -1,6 +1,7 @@
 //! A realm: one JavaScript engine with the host's functions and the compiled script in it, ready to start users.
 
 mod globals;
+mod web;
 
 use std::rc::Rc;
 

@@ -7,7 +7,7 @@ use model::record::Level;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Persistent, Result, Value};
 
-use super::evaluate_own;
+use super::{evaluate_own, web};
 use crate::host::{Host, text};
 use crate::thrown::Thrown;
 
@@ -27,6 +27,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js
     let open = move |ctx: Ctx<'js>, path: String, mode: Opt<String>| open(&ctx, &opener, &path, mode.0.as_deref());
     globals.set("open", Function::new(ctx.clone(), open)?.with_name("open")?)?;
     globals.set("console", console(ctx, host)?)?;
+    web::install(ctx)?;
     Ok(own)
 }
 

@@ -15,6 +15,14 @@
     set(value) { set(globalThis, '__ENV', value); },
   });
 
+  // Scripts made for Node.js look for it.
+  defineProperty(globalThis, 'global', {
+    configurable: true,
+    enumerable: false,
+    get() { return globalThis; },
+    set(value) { set(globalThis, 'global', value); },
+  });
+
   // The namespace of a k6 module for one user, who may change what it holds.
   const builtinSpace = (module) => {
     const own = assign({}, module);

@@ -7,3 +7,4 @@ mod http;
 mod iterations;
 mod loading;
 mod modules;
+mod web;
