@@ -1,7 +1,12 @@
 //! Globals of the web platform: one family a file, made when a script of the realm first looks at one of them, for all
 //! users of the realm. Whoever assigns to such a name has it for itself alone.
 
+mod cipher;
 mod clone;
+mod curve;
+mod derive;
+mod rsa;
+mod subtle;
 mod text;
 mod url;
 
@@ -18,7 +23,7 @@ struct Family {
 }
 
 /// All families.
-const FAMILIES: &[&Family] = &[&url::FAMILY, &text::FAMILY, &clone::FAMILY];
+const FAMILIES: &[&Family] = &[&url::FAMILY, &text::FAMILY, &clone::FAMILY, &subtle::FAMILY];
 
 /// Lets the globals be found.
 pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {

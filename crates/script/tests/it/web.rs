@@ -84,3 +84,8 @@ fn scripts_may_bring_their_own_and_keep_it_to_themselves() {
         assert_eq!(log, ["Mine number number 1", "URL function object 1"]);
     }
 }
+
+#[test]
+fn web_crypto_gives_what_k6_gives() {
+    insta::assert_snapshot!(stage(include_str!("data/webcrypto.js")).log_of_run().join("\n"));
+}
