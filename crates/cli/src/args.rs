@@ -169,6 +169,10 @@ pub(crate) struct Script {
     /// A variable for `__ENV`; repeatable
     #[arg(short = 'e', long = "env", value_name = "VAR=VALUE")]
     pub(crate) env: Vec<String>,
+    /// Secrets for k6/secrets, repeatable: mock=NAME=VALUE,… or file=PATH with a NAME=VALUE in each line; name=… and
+    /// default among the parts of a source name it and choose it
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) secret_source: Vec<String>,
     /// `full` gives each user a JavaScript engine of its own
     #[arg(long, value_enum, default_value_t = Isolation::Shared)]
     pub(crate) isolation: Isolation,
@@ -308,7 +312,7 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 31] = [
+const NOT_YET: [(&str, &str); 30] = [
     ("--address", "-a"),
     ("--batch", ""),
     ("--batch-per-host", ""),
@@ -334,7 +338,6 @@ const NOT_YET: [(&str, &str); 31] = [
     ("--profiling-enabled", ""),
     ("--rps", ""),
     ("--scenario", ""),
-    ("--secret-source", ""),
     ("--set", ""),
     ("--summary-mode", ""),
     ("--system-tags", ""),

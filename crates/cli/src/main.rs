@@ -7,6 +7,7 @@ mod machine;
 mod output;
 mod progress;
 mod record_file;
+mod secret;
 mod service;
 mod session;
 mod signals;

@@ -45,12 +45,16 @@ pub struct LogLine {
     pub text: String,
 }
 
+/// Takes out of a log line what nobody shall see.
+type Mask = Rc<dyn Fn(String) -> String>;
+
 /// The samples of one worker. All methods take `&self`, since users, connections and the scheduler of one thread share
 /// it; none of them calls back.
 pub struct Meter {
     plan: Arc<Plan>,
     progress: Arc<Progress>,
     worker: usize,
+    mask: RefCell<Option<Mask>>,
     ids: HashMap<String, MetricId, FixedState>,
     submetrics: Vec<(MetricId, Selector)>,
     exceedances: Vec<Option<(MetricId, Exceedance)>>,
@@ -128,7 +132,8 @@ impl Meter {
         let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
         let totals = kinds.chain(sub_kinds).map(Total::new).collect();
         let inner = RefCell::new(Inner { totals, ..Inner::default() });
-        let meter = Self { plan, progress, worker, ids, submetrics, exceedances, inner };
+        let mask = RefCell::default();
+        let meter = Self { plan, progress, worker, mask, ids, submetrics, exceedances, inner };
         let run =
             meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
         meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
@@ -139,6 +144,11 @@ impl Meter {
     /// The plan it was made for.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// Lets `mask` take out of log lines what nobody shall see.
+    pub fn mask_log(&self, mask: Rc<dyn Fn(String) -> String>) {
+        self.mask.replace(Some(mask));
     }
 
     /// How far the run is, all workers together.
@@ -275,7 +285,12 @@ impl Meter {
 
     /// Passes on a log line of a script.
     pub fn log(&self, level: Level, text: impl Into<String>) {
-        self.inner.borrow_mut().log.push(LogLine { level, text: text.into() });
+        let text = text.into();
+        let text = match &*self.mask.borrow() {
+            Some(mask) => mask(text),
+            None => text,
+        };
+        self.inner.borrow_mut().log.push(LogLine { level, text });
     }
 
     /// Takes the log lines that came since the last call.

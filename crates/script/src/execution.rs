@@ -61,8 +61,13 @@ impl Life {
         if native::is_cancelled() {
             return Ending::Interrupted;
         }
+        let mask = |text: String| self.host.world.secrets.mask(&text).into_owned();
         if let Some(ending) = self.seat.ending.take() {
-            return ending;
+            return match ending {
+                Ending::Aborted(text) => Ending::Aborted(mask(text)),
+                Ending::Unsupported(text) => Ending::Unsupported(mask(text)),
+                ending => ending,
+            };
         }
         let thrown = thrown.map(|thrown| (thrown.headline.clone(), thrown.to_string()));
         let others = rejections.into_iter().map(|(_, text)| {
@@ -73,7 +78,7 @@ impl Life {
         let Some((headline, text)) = all.next() else { return Ending::Completed };
         self.host.meter.log(Level::Error, text);
         all.for_each(|(_, text)| self.host.meter.log(Level::Error, text));
-        Ending::Threw(headline)
+        Ending::Threw(mask(headline))
     }
 
     fn run(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>, iteration: u64) -> Result<()> {

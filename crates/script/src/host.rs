@@ -15,6 +15,7 @@ use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
+use crate::secret::Secrets;
 use crate::thrown::Thrown;
 
 /// Tells the time since some moment before the run; `group_duration` is measured with it.
@@ -36,6 +37,8 @@ pub(crate) struct World {
     pub(crate) clock: Option<Clock>,
     /// Files that `open` has read.
     pub(crate) files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
+    /// Secrets, and which of them have been read.
+    pub(crate) secrets: Secrets,
     /// The `options` that the script exports, once they are read.
     pub(crate) exported: OnceLock<serde_json::Value>,
     /// Elements of each SharedArray, as JSON.
@@ -101,6 +104,11 @@ pub(crate) struct Seat {
 impl Host {
     /// A host whose users write to `meter`.
     pub(crate) fn new(world: Arc<World>, meter: Rc<Meter>, setup_data: SetupData) -> Self {
+        let masked = world.clone();
+        meter.mask_log(Rc::new(move |text| match masked.secrets.mask(&text) {
+            std::borrow::Cow::Borrowed(_) => text,
+            std::borrow::Cow::Owned(masked) => masked,
+        }));
         let (texts, groups) = (RefCell::default(), RefCell::default());
         Self { world, meter, setup_data, created: None, texts, groups, seat: RefCell::new(None) }
     }

@@ -3,11 +3,16 @@
 
 mod core;
 pub(crate) mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod files;
 mod http;
 mod metrics;
+mod missing;
+mod secrets;
+mod streams;
 mod x509;
 
 use std::rc::Rc;
@@ -18,6 +23,7 @@ use crate::host::Host;
 use crate::link::BuiltinCheck;
 
 pub(crate) use http::HttpResponse;
+use missing::MISSING;
 
 /// A module.
 struct Builtin {
@@ -37,22 +43,10 @@ const MODULES: &[&Builtin] = &[
     &encoding::MODULE,
     &crypto::MODULE,
     &x509::MODULE,
-];
-
-/// Modules of k6 that are still missing, and what to do instead where there is something.
-const MISSING: &[(&str, &str)] = &[
-    ("k6/html", ""),
-    ("k6/ws", ""),
-    ("k6/websockets", ""),
-    ("k6/experimental/websockets", ""),
-    ("k6/net/grpc", ""),
-    ("k6/timers", "use sleep() of k6"),
-    ("k6/secrets", "use __ENV"),
-    ("k6/browser", "only protocol-level scripts run here"),
-    ("k6/experimental/fs", "use open()"),
-    ("k6/experimental/csv", "use open() and split the text"),
-    ("k6/experimental/streams", ""),
-    ("k6/experimental/redis", ""),
+    &files::MODULE,
+    &csv::MODULE,
+    &streams::MODULE,
+    &secrets::MODULE,
 ];
 
 /// What the linker must know of a specifier.
@@ -60,12 +54,15 @@ pub(crate) fn check(specifier: &str) -> BuiltinCheck {
     if let Some(module) = MODULES.iter().find(|module| module.name == specifier) {
         return BuiltinCheck::Known(module.exports);
     }
-    let extension = specifier.starts_with("k6/x/").then_some((specifier, "extensions of k6 cannot be loaded"));
-    match MISSING.iter().copied().find(|(name, _)| *name == specifier).or(extension) {
-        Some((name, "")) => BuiltinCheck::Unsupported(format!("{name} is not supported yet")),
-        Some((name, hint)) => BuiltinCheck::Unsupported(format!("{name} is not supported yet: {hint}")),
-        None => BuiltinCheck::Unknown,
+    if let Some((_, sentence)) = MISSING.iter().find(|(name, _)| *name == specifier) {
+        return BuiltinCheck::Unsupported((*sentence).to_owned());
     }
+    if specifier.starts_with("k6/x/") {
+        return BuiltinCheck::Unsupported(format!(
+            "{specifier} is not supported yet: extensions of k6 cannot be loaded"
+        ));
+    }
+    BuiltinCheck::Unknown
 }
 
 /// The object with the exports of a module.

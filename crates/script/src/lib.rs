@@ -14,9 +14,11 @@ mod k6;
 mod load;
 mod native;
 mod realm;
+mod secret;
 mod thrown;
 mod user;
 
 pub use host::Clock;
 pub use load::{LoadError, LoadSettings, Loaded, load};
 pub use native::{Isolation, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
+pub use secret::SecretSource;

@@ -18,6 +18,7 @@ use crate::link::{Bundle, LinkError, link};
 use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, ScriptFacts};
 use crate::realm::{Realm, RealmError};
+use crate::secret::{SecretSource, Secrets};
 use crate::thrown::Thrown;
 use crate::user::ScriptUsers;
 
@@ -32,12 +33,14 @@ pub struct LoadSettings {
     pub stack_bytes: usize,
     /// Tells the time, for `group_duration`; without it there are no samples of it.
     pub clock: Option<Clock>,
+    /// What `k6/secrets` reads.
+    pub secrets: Vec<SecretSource>,
 }
 
 impl Default for LoadSettings {
     fn default() -> Self {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None }
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, secrets: Vec::new() }
     }
 }
 
@@ -114,6 +117,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         stack_bytes: settings.stack_bytes,
         clock: settings.clock,
         files: Default::default(),
+        secrets: Secrets::new(settings.secrets),
         exported: Default::default(),
         arrays: Default::default(),
     });

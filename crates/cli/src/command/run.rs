@@ -201,6 +201,7 @@ pub(crate) async fn load(
         },
         stack_bytes: flags.stack_size as usize * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
+        secrets: crate::secret::sources(&flags.secret_source)?,
     };
     let (hand, loaded) = tokio::sync::oneshot::channel();
     let entry = path.to_owned();

@@ -46,19 +46,19 @@ fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Res
         }
     };
     if is_binary {
-        return ArrayBuffer::new_copy(ctx.clone(), read(ctx, host, &path)?).map(ArrayBuffer::into_value);
+        return ArrayBuffer::new_copy(ctx.clone(), read_file(ctx, host, &path)?).map(ArrayBuffer::into_value);
     }
     if let Some(known) = host.texts.borrow().get(&path) {
         return known.clone().restore(ctx);
     }
-    let bytes = read(ctx, host, &path)?;
+    let bytes = read_file(ctx, host, &path)?;
     let value = String::from_utf8_lossy(&bytes).into_js(ctx)?;
     host.texts.borrow_mut().insert(path, Persistent::save(ctx, value.clone()));
     Ok(value)
 }
 
 /// Reads a file once for all users. When the first run of the init code is over, no other files are read.
-fn read(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8]>> {
+pub(crate) fn read_file(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8]>> {
     let mut files = host.world.files.lock().expect("no panic while the lock is held");
     if let Some(bytes) = files.get(path) {
         return Ok(bytes.clone());

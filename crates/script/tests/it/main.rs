@@ -3,6 +3,7 @@
 mod crypto;
 mod driver;
 mod execution;
+mod files;
 mod http;
 mod iterations;
 mod loading;
