@@ -31,6 +31,29 @@
     return space;
   };
 
+  // What the console shows of a value: objects as JSON, with words for what has none; errors and the rest as they are.
+  const shown = (value) => {
+    if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+    const above = [];
+    try {
+      return stringify(value, function (key, inner) {
+        if (typeof inner === 'bigint') return `${inner}n`;
+        if (typeof inner !== 'object' || inner === null) return inner;
+        while (above.length > 0 && above.at(-1) !== this) above.pop();
+        if (above.includes(inner)) return '[Circular]';
+        above.push(inner);
+        if (inner instanceof Error) return `${inner}`;
+        if (!(inner instanceof Map || inner instanceof Set)) return inner;
+        const list = [...inner];
+        above.push(list);
+        return list;
+      });
+    } catch {
+      // What cannot be shown is no reason to end an iteration.
+      return '[object Object]';
+    }
+  };
+
   return {
     // Makes the function that starts a user: it runs the init code and returns the namespace of the script.
     starter(factories, imports, modules, metas, entry) {
@@ -59,6 +82,15 @@
       const env = globalThis.__ENV;
       for (const key of keys(before)) if (hasOwn(native.env, key)) env[key] = native.env[key]; else delete env[key];
       assign(env, now);
+    },
+
+    // `console`: `log` takes a level and values, objects among them as texts.
+    console(log) {
+      const made = {};
+      for (const level of ['log', 'info', 'debug', 'warn', 'error']) {
+        made[level] = { [level](...values) { log(level, ...values.map(shown)); } }[level];
+      }
+      return made;
     },
 
     // Setup data as JSON: like k6, null where there is nothing, and an error for what is no data.

@@ -58,12 +58,15 @@ fn make<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     make.as_function().expect("subtle.js is a function").call((native,))
 }
 
+/// Makes one form of a key of a curve of another.
+type Convert = fn(&str, &[u8]) -> Option<Vec<u8>>;
+
 fn curves<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     let set = |name: &str, function: Result<Function<'js>>| native.set(name, function?);
     let new = || ctx.clone();
     set("generate", Function::new(new(), |name: String| curve::generate(&name).map(Bytes)))?;
-    let convert: [(&str, fn(&str, &[u8]) -> Option<Vec<u8>>); 5] = [
+    let convert: [(&str, Convert); 5] = [
         ("publicOf", curve::public_of),
         ("point", curve::point),
         ("ofPoint", curve::of_point),
