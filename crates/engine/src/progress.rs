@@ -133,3 +133,36 @@ impl Progress {
         self.workers[worker].interrupted.fetch_add(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_all_workers_add_up() {
+        let progress = Progress::new(None, 2, 2);
+        progress.user_made(0);
+        progress.user_made(1);
+        progress.active(1, 3);
+        progress.active(1, 2);
+        progress.completed(0, 1);
+        progress.completed(1, 1);
+        // Setup and teardown belong to no scenario.
+        progress.completed(1, usize::MAX);
+        progress.interrupted(0);
+        let counted = Counted { made: 2, active: 2, completed: 3, interrupted: 1 };
+        assert_eq!(progress.counted(), counted);
+        assert_eq!((progress.completed_in(0), progress.completed_in(1), progress.completed_in(9)), (0, 2, 0));
+        assert_eq!(progress.run_time(), Duration::ZERO);
+    }
+
+    #[test]
+    fn time_counts_from_the_beginning_of_each_part() {
+        let clock = Clock::new(tokio::time::Instant::now().into_std());
+        let progress = Progress::of_run(clock, 1, 0);
+        progress.begins(Moment::after(Duration::from_secs(0)));
+        progress.load_begins(Moment::after(Duration::from_secs(3600)));
+        assert_eq!(progress.load_time(), Duration::ZERO, "it has not begun");
+        assert!(progress.run_time() < Duration::from_secs(3600));
+    }
+}

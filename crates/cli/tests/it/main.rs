@@ -9,4 +9,5 @@ mod prepare;
 mod run;
 mod service;
 mod signals;
+mod standard;
 mod tidy;
