@@ -213,6 +213,10 @@ pub(crate) struct Script {
     /// A variable for `__ENV`; repeatable
     #[arg(short = 'e', long = "env", value_name = "VAR=VALUE")]
     pub(crate) env: Vec<String>,
+    /// Secrets for k6/secrets, repeatable: mock=NAME=VALUE,… or file=PATH with a NAME=VALUE in each line; name=… and
+    /// default among the parts of a source name it and choose it
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) secret_source: Vec<String>,
     /// `full` gives each user a JavaScript engine of its own
     #[arg(long, value_enum, default_value_t = Isolation::Shared)]
     pub(crate) isolation: Isolation,
@@ -378,7 +382,7 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 3] = [("--new-machine-readable-summary", ""), ("--secret-source", ""), ("--set", "")];
+const NOT_YET: [(&str, &str); 2] = [("--new-machine-readable-summary", ""), ("--set", "")];
 
 /// The flag of k6 that an error of clap's is about.
 fn not_yet(error: &clap::Error) -> Option<&'static str> {

@@ -8,6 +8,7 @@ mod modules;
 mod output;
 mod progress;
 mod record_file;
+mod secret;
 mod service;
 mod session;
 mod signals;

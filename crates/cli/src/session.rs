@@ -101,6 +101,8 @@ pub(crate) struct Outcome {
     pub(crate) record: RunRecord,
     /// Why the engine ended.
     pub(crate) reason: EndReason,
+    /// Whether the script marked it as failed.
+    pub(crate) failed: bool,
     /// Whether a signal ended it.
     pub(crate) signalled: bool,
     /// The rule that ended it early, if one did.
@@ -237,14 +239,15 @@ impl Session {
         }
         self.output.script_ends();
         self.output.clear();
-        let (reason, summary) = match self.ended.take() {
-            Some(ended) => (ended.reason, ended.summary),
-            None => (EndReason::Stopped, Summary::default()),
+        let (reason, failed, summary) = match self.ended.take() {
+            Some(ended) => (ended.reason, ended.failed, ended.summary),
+            None => (EndReason::Stopped, false, Summary::default()),
         };
         self.keep(Entry::Summary(Box::new(summary)));
         Outcome {
             record: self.record,
             reason,
+            failed,
             signalled: self.signals.count() > 0,
             broken_early: self.rules.broken,
             output: self.output,
@@ -376,6 +379,9 @@ impl Outcome {
                 Some((Exit::TeardownTimeout, Some("teardown() took longer than teardownTimeout allows".to_owned())))
             }
             EndReason::Completed | EndReason::Stopped if self.signalled => Some((Exit::Stopped, None)),
+            EndReason::Completed | EndReason::Stopped if self.failed => {
+                Some((Exit::MarkedFailed, Some("the script marked the test as failed".to_owned())))
+            }
             EndReason::Completed | EndReason::Stopped => None,
         }
     }

@@ -94,6 +94,7 @@ impl Crew {
         let number = self.numbers.get();
         self.numbers.set(number + self.numbers_step);
         let user = self.nursery.borrow_mut().user(number)?;
+        self.tally.meter.progress().user_made(self.tally.meter.worker());
         Ok(self.seat(user, number))
     }
 
@@ -199,10 +200,11 @@ impl Crew {
     pub(crate) async fn alone(&self, user: Box<dyn User>, exec: &str, timeout: Duration) -> Lone {
         let mut seat = self.seat(user, 0);
         let tags = self.tally.meter.tags(TagSet::RUN, &[("group", &format!("::{exec}"))]);
-        let assignment = Rc::new(Assignment { scenario: String::new(), exec: exec.to_owned(), env: Vec::new(), tags });
+        let (scenario, exec) = (String::new(), exec.to_owned());
+        let assignment = Rc::new(Assignment { scenario, number: usize::MAX, exec, env: Vec::new(), tags });
         seat.leash.set_cut(self.tally.clock.now() + timeout);
         let ending = seat.run(&assignment, 0).await;
-        seat.traffic(tags);
+        seat.traffic(seat.user.tags().unwrap_or(tags));
         match ending {
             Ending::Completed => Lone::Completed,
             Ending::Threw(message) => Lone::Failed(message),
@@ -250,21 +252,27 @@ impl Seat {
         let ending = self.run(assignment, number).await;
         let ended = tally.clock.now();
         tally.iteration_ends(ended);
-        self.traffic(assignment.tags);
+        let tags = self.user.tags().unwrap_or(assignment.tags);
+        self.traffic(tags);
         let length = ended.since(began);
         let counts = matches!(ending, Ending::Completed | Ending::Threw(_));
+        let (progress, worker) = (tally.meter.progress(), tally.meter.worker());
         match ending {
             Ending::Completed | Ending::Threw(_) => {
                 let length_ms = length.as_secs_f64() * 1e3;
-                tally.meter.add(MetricId::ITERATIONS, 1.0, assignment.tags);
-                tally.meter.add(MetricId::ITERATION_DURATION, length_ms, assignment.tags);
+                progress.completed(worker, assignment.number);
+                tally.meter.add(MetricId::ITERATIONS, 1.0, tags);
+                tally.meter.add(MetricId::ITERATION_DURATION, length_ms, tags);
                 tally.meter.window(|window| {
                     window.iterations += 1;
                     window.exceptions += u64::from(matches!(ending, Ending::Threw(_)));
                     window.iteration_duration.record_ms(length_ms);
                 });
             }
-            Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
+            Ending::Interrupted => {
+                progress.interrupted(worker);
+                tally.meter.window(|window| window.interrupted += 1);
+            }
             Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
             Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
         }

@@ -3,6 +3,7 @@
 
 pub mod coding;
 pub mod meter;
+pub mod progress;
 pub mod run;
 pub mod url_user;
 pub mod user;

@@ -22,6 +22,7 @@ use model::summary::{MetricTotal, RequestErrors, Summary, Total};
 use model::window::{OTHER, PromiseCount, Window};
 
 use crate::outlet::Outlet;
+use crate::progress::Progress;
 use blocks::Blocks;
 use requests::Endpoints;
 pub(crate) use requests::{Endpoint, Finished};
@@ -61,10 +62,16 @@ pub struct LogLine {
     pub text: String,
 }
 
+/// Takes out of a log line what nobody shall see.
+type Mask = Rc<dyn Fn(String) -> String>;
+
 /// The samples of one worker. All methods take `&self`, since users, connections and the scheduler of one thread share
 /// it; none of them calls back.
 pub struct Meter {
     plan: Arc<Plan>,
+    progress: Arc<Progress>,
+    worker: usize,
+    mask: RefCell<Option<Mask>>,
     ids: HashMap<String, MetricId, FixedState>,
     submetrics: Vec<(MetricId, Selector)>,
     exceedances: Vec<Option<(MetricId, Exceedance)>>,
@@ -123,13 +130,13 @@ struct Sinks {
 }
 
 impl Meter {
-    /// A meter for the metrics, thresholds and promises of `plan`.
+    /// A meter for the metrics, thresholds and promises of `plan`, of a run that nobody knows the progress of.
     pub fn new(plan: Arc<Plan>) -> Rc<Self> {
-        Self::with_outlet(plan, None)
+        Self::of_run(plan, Arc::new(Progress::none()), 0, None)
     }
 
-    /// The same, and each sample goes to `outlet` too.
-    pub(crate) fn with_outlet(plan: Arc<Plan>, outlet: Option<Outlet>) -> Rc<Self> {
+    /// The meter of one worker of a run; each sample goes to `outlet` too.
+    pub(crate) fn of_run(plan: Arc<Plan>, progress: Arc<Progress>, worker: usize, outlet: Option<Outlet>) -> Rc<Self> {
         let ids: HashMap<_, _, _> =
             (0u32..).zip(&plan.metrics).map(|(id, metric)| (metric.name.clone(), MetricId(id))).collect();
         let mut selectors = vec![Selector {
@@ -151,7 +158,8 @@ impl Meter {
         let totals = kinds.chain(sub_kinds).map(Total::new).collect();
         let inner = RefCell::new(Inner { totals, outlet, ..Inner::default() });
         let in_blocks = plan.summary_mode == SummaryMode::Full;
-        let meter = Self { ids, submetrics, exceedances, in_blocks, inner, plan };
+        let mask = RefCell::default();
+        let meter = Self { plan, progress, worker, mask, ids, submetrics, exceedances, in_blocks, inner };
         let run =
             meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
         meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
@@ -162,6 +170,21 @@ impl Meter {
     /// The plan it was made for.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// Lets `mask` take out of log lines what nobody shall see.
+    pub fn mask_log(&self, mask: Rc<dyn Fn(String) -> String>) {
+        self.mask.replace(Some(mask));
+    }
+
+    /// How far the run is, all workers together.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The worker whose meter it is.
+    pub(crate) fn worker(&self) -> usize {
+        self.worker
     }
 
     /// The metric of this name.
@@ -204,6 +227,11 @@ impl Meter {
     pub fn tag(&self, tags: TagSet, key: &str) -> Option<Rc<str>> {
         let inner = self.inner.borrow();
         inner.sets[tags.0 as usize].tags.iter().find(|(known, _)| **known == *key).map(|(_, value)| value.clone())
+    }
+
+    /// All tags of a set, by name.
+    pub fn all_tags(&self, tags: TagSet) -> Vec<(Rc<str>, Rc<str>)> {
+        self.inner.borrow().sets[tags.0 as usize].tags.to_vec()
     }
 
     /// Adds a sample.
@@ -310,7 +338,12 @@ impl Meter {
 
     /// Passes on a log line of a script.
     pub fn log(&self, level: Level, text: impl Into<String>) {
-        self.inner.borrow_mut().log.push(LogLine { level, text: text.into() });
+        let text = text.into();
+        let text = match &*self.mask.borrow() {
+            Some(mask) => mask(text),
+            None => text,
+        };
+        self.inner.borrow_mut().log.push(LogLine { level, text });
     }
 
     /// Takes the log lines that came since the last call.

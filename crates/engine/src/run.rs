@@ -18,6 +18,7 @@ use crate::conductor::{Conductor, Input};
 use crate::meter::LogLine;
 use crate::net::{Pace, Permit};
 use crate::outlet::{Outlet, SampleSender};
+use crate::progress::Progress;
 use crate::schedule::Shared;
 use crate::user::UserFactory;
 use crate::worker::{self, Outfit};
@@ -124,6 +125,8 @@ pub enum Event {
 pub struct Ended {
     /// Why.
     pub reason: EndReason,
+    /// Whether the script marked it as failed (`test.fail`).
+    pub failed: bool,
     /// Its totals; thresholds are for others to judge.
     pub summary: Summary,
 }
@@ -185,6 +188,7 @@ struct Kit {
     worker: usize,
     workers: usize,
     shared: Vec<Arc<Shared>>,
+    progress: Arc<Progress>,
     permit: Permit,
     pace: Option<Arc<Pace>>,
     samples: Option<SampleSender>,
@@ -194,13 +198,14 @@ struct Kit {
 
 impl Kit {
     fn outfit(self) -> Outfit {
-        let Self { plan, factory, clock, worker, workers, shared, permit, pace, samples, commands, inputs } = self;
+        let Self { plan, factory, clock, worker, workers, shared, progress, permit, pace, samples, commands, inputs } =
+            self;
         let report = Rc::new(move |report| {
             // A conductor that has lost its patience needs no report.
             let _ = inputs.send(Input::Report(report));
         });
         let outlet = samples.map(|samples| Outlet::new(samples, clock));
-        Outfit { plan, factory, clock, worker, workers, shared, permit, pace, outlet, commands, report }
+        Outfit { plan, factory, clock, worker, workers, shared, progress, permit, pace, outlet, commands, report }
     }
 }
 
@@ -215,11 +220,15 @@ fn assemble(
     let shared: Vec<_> = plan.scenarios.iter().map(|_| Arc::new(Shared::new(workers))).collect();
     let clock = Clock::new(options.beginning);
     let pace = plan.network.requests_per_s.map(|rate| Arc::new(Pace::new(rate)));
+    let progress = Arc::new(Progress::of_run(clock, workers, plan.scenarios.len()));
     let kit = |worker| {
         let (command, commands) = unbounded_channel();
         let (plan, factory, shared, inputs) = (plan.clone(), factory.clone(), shared.clone(), inputs.clone());
-        let (permit, pace, samples) = (options.permit.clone(), pace.clone(), options.samples.clone());
-        (command, Kit { plan, factory, clock, worker, workers, shared, permit, pace, samples, commands, inputs })
+        let (progress, permit) = (progress.clone(), options.permit.clone());
+        let (pace, samples) = (pace.clone(), options.samples.clone());
+        let kit =
+            Kit { plan, factory, clock, worker, workers, shared, progress, permit, pace, samples, commands, inputs };
+        (command, kit)
     };
     let (commands, kits) = (0..workers).map(kit).unzip();
     let conductor = Conductor {
@@ -232,6 +241,7 @@ fn assemble(
             workers,
             options.samples.clone().map(|samples| (Outlet::new(samples, clock), plan.clone())),
         ),
+        progress,
         contacted: Vec::new(),
         refused: None,
         abandoned: false,

@@ -73,7 +73,7 @@ fn stage(path: &Path, isolation: Isolation) -> Stage {
     let (plan, _) = loaded.plan(&Overrides::default()).unwrap();
     let nursery = UserFactory::nursery(&*loaded.factory(), 0, Meter::new(Arc::new(plan))).unwrap();
     let (scenario, exec) = ("default".to_owned(), "default".to_owned());
-    Stage { nursery, assignment: Rc::new(Assignment { scenario, exec, env: Vec::new(), tags: TagSet::RUN }) }
+    Stage { nursery, assignment: Rc::new(Assignment { scenario, number: 0, exec, env: Vec::new(), tags: TagSet::RUN }) }
 }
 
 fn respond(request: &Request) -> Response {

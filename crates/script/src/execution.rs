@@ -66,8 +66,13 @@ impl Life {
         if native::is_cancelled() {
             return Ending::Interrupted;
         }
+        let mask = |text: String| self.host.world.secrets.mask(&text).into_owned();
         if let Some(ending) = self.seat.ending.take() {
-            return ending;
+            return match ending {
+                Ending::Aborted(text) => Ending::Aborted(mask(text)),
+                Ending::Unsupported(text) => Ending::Unsupported(mask(text)),
+                ending => ending,
+            };
         }
         let thrown = thrown.map(|thrown| {
             let place = thrown.place().map_or(String::new(), |place| format!(" ({place})"));
@@ -88,7 +93,7 @@ impl Life {
         }
         self.host.meter.log(Level::Error, text);
         all.for_each(|(_, text)| self.host.meter.log(Level::Error, text));
-        Ending::Threw(headline)
+        Ending::Threw(mask(headline))
     }
 
     fn run(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>, iteration: u64) -> Result<()> {
@@ -149,6 +154,7 @@ impl Life {
         self.exec.replace(Some(Persistent::save(ctx, function.clone())));
         seat.assignment.replace(Some(assignment.clone()));
         seat.begun_in_scenario.set(0);
+        seat.metadata.take();
         let path: Rc<str> = match &self.role {
             Role::Scenario | Role::Summary(..) => "".into(),
             Role::Setup => "::setup".into(),

@@ -19,6 +19,7 @@ use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, Planned, ScriptFacts};
 use crate::realm::{Realm, RealmError};
 use crate::remote::{ModuleSettings, Remote};
+use crate::secret::{SecretSource, Secrets};
 use crate::thrown::Thrown;
 use crate::user::ScriptUsers;
 
@@ -37,13 +38,16 @@ pub struct LoadSettings {
     pub files: BTreeMap<PathBuf, Arc<[u8]>>,
     /// Where remote modules come from.
     pub modules: ModuleSettings,
+    /// What `k6/secrets` reads.
+    pub secrets: Vec<SecretSource>,
 }
 
 impl Default for LoadSettings {
     fn default() -> Self {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
         let modules = ModuleSettings::default();
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files: BTreeMap::new(), modules }
+        let (files, secrets) = (BTreeMap::new(), Vec::new());
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files, modules, secrets }
     }
 }
 
@@ -135,6 +139,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         clock: settings.clock,
         options: Default::default(),
         files: Mutex::new(settings.files.into_iter().collect()),
+        secrets: Secrets::new(settings.secrets),
         arrays: Default::default(),
         protos: Default::default(),
     });

@@ -1,6 +1,7 @@
 //! A realm: one JavaScript engine with the host's functions and the compiled script in it, ready to start users.
 
 mod globals;
+mod web;
 
 use std::rc::Rc;
 
@@ -13,6 +14,8 @@ use crate::k6;
 use crate::link::{Import, Lead, Module, ModuleKind};
 use crate::native::{Engine, EngineError, Isolation, Lane};
 use crate::thrown::{OWN_CODE, Thrown};
+
+pub(crate) use globals::read_file;
 
 /// Users that share an engine: more save little memory, and make collecting cyclic garbage take longer at once.
 pub(crate) const USERS_PER_REALM: u32 = 250;
@@ -86,11 +89,14 @@ impl Realm {
         });
         seat.events.clear();
         let rejection = seat.rejections.take().into_iter().next();
+        let mask = |text: &str| host.world.secrets.mask(text).into_owned();
         if let Some(engine::user::Ending::Aborted(text)) = seat.ending.take() {
-            return Err(RealmError::Aborted(text));
+            return Err(RealmError::Aborted(mask(&text)));
         }
-        let exports = result.map_err(RealmError::Threw)?;
-        if let Some((_, text)) = rejection {
+        let exports = result.map_err(|thrown| {
+            RealmError::Threw(Thrown { headline: mask(&thrown.headline), stack: mask(&thrown.stack) })
+        })?;
+        if let Some((_, text)) = rejection.map(|(promise, text)| (promise, mask(&text))) {
             return Err(RealmError::Threw(Thrown {
                 headline: format!("unhandled rejection: {text}"),
                 stack: String::new(),

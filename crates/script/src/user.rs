@@ -6,7 +6,7 @@ mod tests;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use engine::meter::Meter;
+use engine::meter::{Meter, TagSet};
 use engine::user::{Answer, Ask, Ending, Nursery, User, UserError, UserFactory};
 
 use crate::execution::{Life, Role};
@@ -158,6 +158,10 @@ impl User for ScriptUser {
                 Ask::Done(ending)
             }
         }
+    }
+
+    fn tags(&self) -> Option<TagSet> {
+        self.seat.assignment.borrow().is_some().then(|| self.seat.root_tags.get())
     }
 }
 

@@ -117,7 +117,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
             }
             let mut signals = Signals::catch()?;
             let env = super::run::environment(true, Default::default(), env);
-            let settings = super::run::settings(&typed.script, env);
+            let settings = super::run::settings(&typed.script, env)?;
             let loaded = super::run::load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;

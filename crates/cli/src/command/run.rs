@@ -65,7 +65,7 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
         }
         Target::Script(path) => {
             let mut signals = Signals::catch()?;
-            let settings = settings(&typed.scripting, environment(typed.k6.include_system_env_vars, source.env, env));
+            let settings = settings(&typed.scripting, environment(typed.k6.include_system_env_vars, source.env, env))?;
             let settings = script::LoadSettings { files: source.files, ..settings };
             let loaded = load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
@@ -162,9 +162,9 @@ pub(crate) fn environment(
 }
 
 /// How a script is loaded.
-pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> script::LoadSettings {
+pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> Result<script::LoadSettings, Failure> {
     let began = crate::session::now();
-    script::LoadSettings {
+    Ok(script::LoadSettings {
         env,
         isolation: match flags.isolation {
             args::Isolation::Shared => script::Isolation::Shared,
@@ -173,8 +173,9 @@ pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> s
         stack_bytes: flags.stack_size as usize * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
         modules: crate::modules::settings(flags),
+        secrets: crate::secret::sources(&flags.secret_source)?,
         ..script::LoadSettings::default()
-    }
+    })
 }
 
 /// Loads a script: its modules are linked and its init code runs once, on a thread that is left alone if a signal comes

@@ -11,5 +11,6 @@ mod prepare;
 mod run;
 mod service;
 mod signals;
+mod standard;
 mod summary;
 mod tidy;

@@ -23,6 +23,13 @@
     if (typeof callback !== 'function') throw new TypeError('queueMicrotask() needs a function to call');
     apply(then, settled, [() => { callback(); }]);
   };
+  // Scripts made for Node.js look for it.
+  defineProperty(globalThis, 'global', {
+    configurable: true,
+    enumerable: false,
+    get() { return globalThis; },
+    set(value) { set(globalThis, 'global', value); },
+  });
 
   // The namespace of a k6 module for one user, who may change what it holds.
   const builtinSpace = (module) => {
@@ -39,6 +46,29 @@
     }
     if (!hasOwn(space, 'default')) set(space, 'default', exported);
     preventExtensions(space);
+  };
+
+  // What the console shows of a value: objects as JSON, with words for what has none; errors and the rest as they are.
+  const shown = (value) => {
+    if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+    const above = [];
+    try {
+      return stringify(value, function (key, inner) {
+        if (typeof inner === 'bigint') return `${inner}n`;
+        if (typeof inner !== 'object' || inner === null) return inner;
+        while (above.length > 0 && above.at(-1) !== this) above.pop();
+        if (above.includes(inner)) return '[Circular]';
+        above.push(inner);
+        if (inner instanceof Error) return `${inner}`;
+        if (!(inner instanceof Map || inner instanceof Set)) return inner;
+        const list = [...inner];
+        above.push(list);
+        return list;
+      });
+    } catch {
+      // What cannot be shown is no reason to end an iteration.
+      return '[object Object]';
+    }
   };
 
   return {
@@ -140,6 +170,15 @@
     // Gives the script's `options` what is different in this run. A script that froze them keeps what it wrote.
     assign(options, changes) {
       try { assign(options, changes); } catch {}
+    },
+
+    // `console`: `log` takes a level and values, objects among them as texts.
+    console(log) {
+      const made = {};
+      for (const level of ['log', 'info', 'debug', 'warn', 'error']) {
+        made[level] = { [level](...values) { log(level, ...values.map(shown)); } }[level];
+      }
+      return made;
     },
 
     // Setup data as JSON: like k6, null where there is nothing, and an error for what is no data.

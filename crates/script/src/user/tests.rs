@@ -25,7 +25,7 @@ fn nursery(text: &str, isolation: Isolation) -> ScriptNursery {
 
 fn begin() -> Answer {
     let (scenario, exec) = ("s".to_owned(), "default".to_owned());
-    Answer::Begin(Rc::new(Assignment { scenario, exec, env: Vec::new(), tags: TagSet::RUN }), 0)
+    Answer::Begin(Rc::new(Assignment { scenario, number: 0, exec, env: Vec::new(), tags: TagSet::RUN }), 0)
 }
 
 fn answer(ask: &Ask) -> Answer {
