@@ -61,6 +61,9 @@ fn fetch(agent: &Agent, url: &str) -> Result<Vec<u8>, String> {
     if !response.status().is_success() {
         return Err(format!("the server answered {}", response.status()));
     }
+    if response.body().content_length().is_some_and(|length| length > BYTES_MAX) {
+        return Err(reason(&Error::BodyExceedsLimit(BYTES_MAX)));
+    }
     response.body_mut().with_config().limit(BYTES_MAX).read_to_vec().map_err(|error| reason(&error))
 }
 

@@ -172,7 +172,7 @@ impl Meter {
         &self.plan
     }
 
-    /// Lets `mask` take out of log lines what nobody shall see.
+    /// Lets `mask` take out of log lines and exceptions what nobody shall see.
     pub fn mask_log(&self, mask: Rc<dyn Fn(String) -> String>) {
         self.mask.replace(Some(mask));
     }
@@ -333,16 +333,21 @@ impl Meter {
 
     /// An iteration ended by an exception of this text, to which its place belongs.
     pub fn exception(&self, text: &str) {
-        self.inner.borrow_mut().extra.threw(text, 1);
+        let text = self.masked(text.to_owned());
+        self.inner.borrow_mut().extra.threw(&text, 1);
+    }
+
+    fn masked(&self, text: String) -> String {
+        match &*self.mask.borrow() {
+            Some(mask) => mask(text),
+            None => text,
+        }
     }
 
     /// Passes on a log line of a script.
     pub fn log(&self, level: Level, text: impl Into<String>) {
         let text = text.into();
-        let text = match &*self.mask.borrow() {
-            Some(mask) => mask(text),
-            None => text,
-        };
+        let text = self.masked(text);
         self.inner.borrow_mut().log.push(LogLine { level, text });
     }
 
