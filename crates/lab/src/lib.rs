@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod bench;
+pub mod httpbin;
 pub mod laptop;
 pub mod link;
 pub mod postgres;
@@ -52,6 +53,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Laptop(arguments) => laptop::run(&arguments),
         Command::Relay(arguments) => relay::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Httpbin(arguments) => httpbin::run(&arguments),
         Command::Janitor => {
             janitor::watch(std::io::stdin().lock());
             Ok(Ending::Graceful)

@@ -21,9 +21,9 @@ const EDGES: &[(&str, &[&str])] = &[
 const STOPS: &[(&str, &[&str])] = &[
     ("hyper", &["engine"]),
     ("rustls", &["engine"]),
-    ("flate2", &["engine"]),
-    ("brotli", &["engine"]),
-    ("ruzstd", &["engine"]),
+    ("flate2", &["engine", "lab"]),
+    ("brotli", &["engine", "lab"]),
+    ("ruzstd", &["engine", "lab"]),
     ("rquickjs-sys", &["script"]),
     ("corosensei", &["script"]),
     ("oxc_parser", &["script"]),
