@@ -246,7 +246,8 @@ impl Seat {
         self.traffic(assignment.tags);
         let length = ended.since(began);
         match ending {
-            Ending::Completed | Ending::Threw(_) => {
+            // As in k6 the iteration that wants the end of the run counts.
+            Ending::Completed | Ending::Threw(_) | Ending::Aborted(_) => {
                 let length_ms = length.as_secs_f64() * 1e3;
                 tally.meter.add(MetricId::ITERATIONS, 1.0, assignment.tags);
                 tally.meter.add(MetricId::ITERATION_DURATION, length_ms, assignment.tags);
@@ -256,9 +257,12 @@ impl Seat {
                     window.iteration_duration.record_ms(length_ms);
                 });
             }
-            Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
-            Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
-            Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
+            Ending::Interrupted | Ending::Unsupported(_) => tally.meter.window(|window| window.interrupted += 1),
+        }
+        match ending {
+            Ending::Aborted(message) => Self::abort(crew, EndReason::Aborted(message)),
+            Ending::Unsupported(message) => Self::abort(crew, EndReason::Unsupported(message)),
+            _ => {}
         }
         let least = tally.meter.plan().min_iteration;
         if length < least {
@@ -267,9 +271,9 @@ impl Seat {
     }
 
     /// Ends the whole run.
-    fn abort(&self, crew: &Crew, reason: EndReason) {
-        self.tally.meter.window(|window| window.interrupted += 1);
-        self.leash.cut();
+    fn abort(crew: &Crew, reason: EndReason) {
+        // The other workers learn it from the conductor.
+        crew.cut();
         crew.report(Report::Aborted(reason));
     }
 

@@ -61,6 +61,8 @@ struct Inner {
     texts: HashSet<Rc<str>, FixedState>,
     derived: HashMap<(TagSet, u64), Derived, FixedState>,
     totals: Vec<Total>,
+    /// Of each total, whether it got a sample: a sum of nothing is not the same as no sample.
+    used: Vec<bool>,
     window: Window,
     endpoints: Endpoints,
     checks: Vec<CheckCount>,
@@ -118,9 +120,9 @@ impl Meter {
         let exceedances = plan.promises.iter().map(exceedance).collect();
         let kinds = plan.metrics.iter().map(|metric| metric.kind);
         let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
-        let totals = kinds.chain(sub_kinds).map(Total::new).collect();
-        let meter =
-            Self { ids, submetrics, exceedances, inner: RefCell::new(Inner { totals, ..Inner::default() }), plan };
+        let totals: Vec<_> = kinds.chain(sub_kinds).map(Total::new).collect();
+        let inner = Inner { used: vec![false; totals.len()], totals, ..Inner::default() };
+        let meter = Self { ids, submetrics, exceedances, inner: RefCell::new(inner), plan };
         let run =
             meter.plan.tags.iter().map(|(key, value)| (Rc::from(key.as_str()), Rc::from(value.as_str()))).collect();
         meter.inner.borrow_mut().intern(run, meter.plan.metrics.len());
@@ -187,7 +189,12 @@ impl Meter {
 
     fn add_to(&self, inner: &mut Inner, metric: MetricId, value: f64, tags: TagSet, answered: bool) {
         let entry = &mut inner.sets[tags.0 as usize];
-        let sinks = entry.sinks[metric.0 as usize].get_or_insert_with(|| self.sinks(metric, &entry.tags));
+        let sinks = entry.sinks[metric.0 as usize].get_or_insert_with(|| {
+            let sinks = self.sinks(metric, &entry.tags);
+            inner.used[metric.0 as usize] = true;
+            sinks.totals.iter().for_each(|&total| inner.used[total as usize] = true);
+            sinks
+        });
         inner.totals[metric.0 as usize].add(value);
         for &total in &sinks.totals {
             inner.totals[total as usize].add(value);
@@ -274,20 +281,26 @@ impl Meter {
         window
     }
 
-    /// The totals so far: every metric with a sample or a threshold, and every submetric.
+    /// The totals so far: every metric and submetric with a sample or a threshold, and every group.
     pub fn summary(&self) -> Summary {
         let inner = self.inner.borrow();
         let all = self.plan.metrics.iter().map(|metric| Selector::all(&metric.name));
         let selectors = all.chain(self.submetrics.iter().map(|(_, selector)| selector.clone()));
-        let wanted =
-            |selector: &Selector| self.plan.thresholds.iter().any(|rule| rule.selector.metric == selector.metric);
+        let wanted = |selector: &Selector| {
+            let speaks = |of: &Selector| of == selector || selector.tags.is_empty() && of.metric == selector.metric;
+            self.plan.thresholds.iter().any(|rule| speaks(&rule.selector))
+        };
         let mut root = Group::default();
+        // A group is worth a place even if nothing was checked in it.
+        let entered = inner.sets.iter().filter(|entry| entry.sinks[MetricId::GROUP_DURATION.0 as usize].is_some());
+        let groups = entered.flat_map(|entry| entry.tags.iter().filter(|(key, _)| **key == *"group"));
+        groups.for_each(|(_, path)| _ = root.at(path));
         for check in &inner.checks {
             root.at(&check.group).count(&check.name, check.passes, check.fails);
         }
         let mut summary = Summary { root, ..Summary::default() };
-        for (selector, total) in selectors.zip(&inner.totals) {
-            if total.is_empty() && !wanted(&selector) {
+        for ((selector, total), used) in selectors.zip(&inner.totals).zip(&inner.used) {
+            if !used && !wanted(&selector) {
                 continue;
             }
             let metric = &self.plan.metrics[self.ids[&selector.metric].0 as usize];

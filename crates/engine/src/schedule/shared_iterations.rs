@@ -20,7 +20,8 @@ pub(super) async fn run(part: &Rc<Part>, vus: u32, iterations: u64, end: Moment)
         });
     }
     users.join_all().await;
-    if part.shared.part_ends() {
+    // What a stop leaves over was not dropped, but called off.
+    if part.shared.part_ends() && !part.crew.halted() {
         part.drop_iterations(iterations.saturating_sub(part.shared.next.load(Ordering::Relaxed)));
     }
 }

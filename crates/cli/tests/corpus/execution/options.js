@@ -1,8 +1,8 @@
 // The options as the run has them.
 import exec from 'k6/execution';
-export const options = { vus: 2, iterations: 2, tags: { a: 'b' }, thresholds: { checks: ['rate>=0'] } };
+export const options = { iterations: 2, tags: { a: 'b' }, thresholds: { checks: ['rate>=0'] } };
 export default function () {
-  if (exec.vu.idInTest !== 1) return;
+  if (__ITER > 0) return;
   const all = exec.test.options;
   console.log(JSON.stringify(all.scenarios), JSON.stringify(all.tags), all.vus, all.iterations, JSON.stringify(all.thresholds), all.userAgent);
   try { all.paused = true; console.log('written', all.paused); } catch (error) { console.log('refused'); }

@@ -7,5 +7,5 @@ export const options = {
   scenarios: { s: { executor: 'constant-vus', vus: 1, duration: '20s', gracefulStop: '0s' } },
   thresholds: { errors: [{ threshold: 'count<1', abortOnFail: true }] },
 };
-export default function () { counter.add(1); sleep(0.5); }
+export default function () { counter.add(1); sleep(0.8); }
 export function teardown() { console.log('teardown'); }

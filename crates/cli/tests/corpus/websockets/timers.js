@@ -1,5 +1,3 @@
-// differs requests: how many ticks fit hangs on the clock
-// differs metrics: the same
 // Timers and pings of a socket.
 import ws from 'k6/ws';
 export default function () {
@@ -7,8 +5,9 @@ export default function () {
     let count = 0;
     socket.on('open', () => socket.ping());
     socket.on('pong', () => console.log('pong'));
-    socket.setInterval(() => { count += 1; socket.send(`tick ${count}`); }, 30);
-    socket.setTimeout(() => { console.log('enough', count >= 2); socket.close(1001); }, 150);
+    socket.setInterval(() => { count += 1; if (count <= 3) socket.send(`tick ${count}`); }, 40);
+    socket.setTimeout(() => { console.log('enough', count >= 3); socket.close(1001); }, 400);
+    socket.on('message', (text) => console.log(text));
     socket.on('close', (code) => console.log('close', code));
   });
 }

@@ -36,7 +36,8 @@ pub(super) fn compare(found: &mut Differences, script: &Script, k6: &Run, ours: 
     }
     let errors = have.iter().filter(|line| line.level == "ERROR" && !line.text.starts_with("threshold ")).count();
     let wanted_errors = exceptions + wanted.iter().filter(|line| line.level == "ERROR").count();
-    if errors != wanted_errors {
+    // Why a run failed as a whole each program says in its own way.
+    if errors != wanted_errors && script.exit == 0 {
         let (k6, ours) = (k6.stderr.trim(), ours.stderr.trim());
         found.add("console", format!("{errors} lines of errors; in k6 {wanted_errors}\n{ours}\n        k6:\n{k6}"));
     }
@@ -50,8 +51,13 @@ fn of_k6(log: &str) -> (Vec<Line>, usize) {
         let Some(level) = field(line, " level=") else { continue };
         // An empty message is left out.
         let text = quoted(line).unwrap_or_default();
+        // Of async functions.
+        let (source, text) = match text.strip_prefix("Uncaught (in promise) ") {
+            Some(text) => (Some("stacktrace"), text.to_owned()),
+            None => (field(line, " source="), text),
+        };
         let level = if level == "warning" { "WARN".to_owned() } else { level.to_uppercase() };
-        match field(line, " source=") {
+        match source {
             Some("console") => lines.push(Line { level, text: keys_in_order(text.trim_end()) }),
             Some("stacktrace") if text.starts_with("Error: ") => {
                 lines.push(Line { level, text: text.lines().next().unwrap_or_default().to_owned() });
