@@ -260,8 +260,8 @@ impl Seat {
             Ending::Interrupted | Ending::Unsupported(_) => tally.meter.window(|window| window.interrupted += 1),
         }
         match ending {
-            Ending::Aborted(message) => Self::abort(crew, EndReason::Aborted(message)),
-            Ending::Unsupported(message) => Self::abort(crew, EndReason::Unsupported(message)),
+            Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
+            Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
             _ => {}
         }
         let least = tally.meter.plan().min_iteration;
@@ -271,9 +271,8 @@ impl Seat {
     }
 
     /// Ends the whole run.
-    fn abort(crew: &Crew, reason: EndReason) {
-        // The other workers learn it from the conductor.
-        crew.cut();
+    fn abort(&self, crew: &Crew, reason: EndReason) {
+        self.leash.cut();
         crew.report(Report::Aborted(reason));
     }
 

@@ -19,8 +19,8 @@ pub(super) async fn run(part: &Rc<Part>, vus: u32, iterations: u64, end: Moment)
                 Some(part.shared.take_number())
             };
             part.repeat(&mut seat, end, next).await;
-            // What a stop leaves over was not dropped, but called off.
-            if !part.crew.halted() {
+            // Only time drops iterations: what a stop leaves over was called off.
+            if part.now() >= end {
                 part.drop_iterations(left);
             }
             part.crew.give_back(seat);

@@ -51,7 +51,7 @@ pub(super) fn routes(recorder: Recorder) -> Router {
     let read = async |State(recorder): State<Recorder>| Json(recorder.all());
     let clear = async |State(recorder): State<Recorder>| {
         recorder.clear();
-        StatusCode::NO_CONTENT
+        Json(json!({ "cleared": true }))
     };
     Router::new().route("/__log", get(read).delete(clear)).with_state(recorder)
 }

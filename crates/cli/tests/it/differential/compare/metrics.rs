@@ -9,6 +9,8 @@ use super::{Differences, sorted};
 
 /// Metrics that sample the run itself once a second.
 const SAMPLED: [&str; 2] = ["vus", "vus_max"];
+/// Metrics that k6 does not have (docs/k6-differences.md).
+pub(super) const OWN: [&str; 1] = ["iteration_response_time"];
 /// Metrics whose figures are the programs' own affair.
 const BYTES: [&str; 2] = ["data_sent", "data_received"];
 /// Metrics of times that the script did not make.
@@ -27,7 +29,11 @@ const TOLERANCE: f64 = 0.01;
 pub(super) fn compare(found: &mut Differences, k6: &Value, ours: &Value) {
     let none = Map::new();
     let (k6, ours) = (k6.as_object().unwrap_or(&none), ours.as_object().unwrap_or(&none));
-    let names: BTreeSet<_> = k6.keys().chain(ours.keys()).filter(|name| !SAMPLED.contains(&base(name))).collect();
+    let names: BTreeSet<_> = k6
+        .keys()
+        .chain(ours.keys())
+        .filter(|name| !SAMPLED.contains(&base(name)) && !OWN.contains(&base(name)))
+        .collect();
     for name in names {
         match (k6.get(name), ours.get(name)) {
             (Some(k6), Some(ours)) => one(found, name, k6, ours),
@@ -38,7 +44,7 @@ pub(super) fn compare(found: &mut Differences, k6: &Value, ours: &Value) {
 }
 
 /// A metric's name without its submetric's tags.
-fn base(name: &str) -> &str {
+pub(super) fn base(name: &str) -> &str {
     name.split('{').next().unwrap_or(name)
 }
 
@@ -80,7 +86,7 @@ pub(super) fn without_times(mut document: Value) -> Value {
         document["state"]["testRunDurationMs"] = "a time".into();
     }
     if let Some(metrics) = document.get_mut("metrics").and_then(Value::as_object_mut) {
-        metrics.retain(|name, _| !SAMPLED.contains(&base(name)));
+        metrics.retain(|name, _| !SAMPLED.contains(&base(name)) && !OWN.contains(&base(name)));
         for (name, metric) in metrics {
             for (key, value) in metric.get_mut("values").and_then(Value::as_object_mut).into_iter().flatten() {
                 let is_rate_per_second = key == "rate" && metric_is_counter(name);
