@@ -70,6 +70,9 @@ fn fetch(agent: &Agent, url: &str) -> Result<Vec<u8>, String> {
 fn reason(error: &Error) -> String {
     match error {
         Error::HostNotFound => "the name of the host is not known (DNS)".to_owned(),
+        Error::Io(error) if error.to_string().contains("failed to lookup") => {
+            "the name of the host is not known (DNS)".to_owned()
+        }
         Error::BodyExceedsLimit(_) => format!("it is larger than {} MB", BYTES_MAX / 1024 / 1024),
         Error::Timeout(_) => format!("no answer within {} s", FETCH_MAX.as_secs()),
         other => other.to_string(),
