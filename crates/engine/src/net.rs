@@ -348,7 +348,8 @@ impl Client {
                 answered: incoming.answered.as_ref().ok().map(|answered| &answered.head),
                 status,
                 proto,
-                tls_version: incoming.tls_version,
+                // As in k6, what got no answer has none.
+                tls_version: incoming.tls_version.filter(|_| status != 0),
                 failure: failure.as_ref(),
                 expected: request.expected.as_ref().map(|expected| expected.holds(status)),
                 timings: incoming.timings,
