@@ -3,6 +3,7 @@
 mod driver;
 mod http;
 mod iterations;
+mod jslib;
 mod linking;
 mod loading;
 mod modules;
