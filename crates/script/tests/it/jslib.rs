@@ -70,8 +70,31 @@ fn k6_summary() {
          export default function () {{}}"
     );
     let loaded = load_text(&text, LoadSettings::default()).map_err(|error| error.to_string()).unwrap();
-    insta::assert_snapshot!(loaded.log[0].text, @"");
-    insta::assert_snapshot!(loaded.log[1].text, @"");
+    insta::assert_snapshot!(loaded.log[0].text, @r"
+      ✓ root check
+
+      █ outer
+
+        ✗ is <two>
+         ↳  33% — ✓ 1 / ✗ 2
+
+      data_sent...: 12 kB   7 B/s
+      gauge.......: 7.5     min=1      max=10.123457
+      long........: avg=1h2m3s   max=250µs p(95)=0s    count=3
+      rate........: 33.33%  1 out of 3
+      ✓ { a:b }...: 100.00% 1 out of 1
+    ✗ wait........: avg=617.53ms max=1.23s p(95)=500ns count=2
+    ");
+    insta::assert_snapshot!(loaded.log[1].text, @r#"
+    <?xml version="1.0"?>
+    <testsuites tests="3" failures="1">
+    <testsuite name="n" tests="3" failures="1">
+    <testcase name="wait - p(95)&lt;1" classname="c"><failure message="avg value: 617.5335, max value: 1234.567, p(95) value: 0.0005, count value: 2" /></testcase>
+    <testcase name="wait - avg&lt;2000" classname="c" />
+    <testcase name="rate{a:b} - rate&gt;0.5" classname="c" />
+    </testsuite >
+    </testsuites > 1.50s true
+    "#);
 }
 
 #[test]
@@ -154,7 +177,7 @@ fn uuid() {
     check(
         "import { v1, v4 as uuidv4, v7, validate, version, parse, stringify, NIL } from 'https://unpkg.com/uuid@9.0.0/dist/esm-browser/index.js'; import uuid from 'https://jslib.k6.io/uuid/1/index.js';",
         "for (const [make, number] of [[v1, 1], [uuidv4, 4], [v7, 7], [uuid, 4]]) { const id = make(); console.log(validate(id), version(id) === number, stringify(parse(id)) === id) }\n\
-         console.log(uuidv4({ random: new Array(16).fill(255) }), v7({ msecs: 0x17f22e279b0, random: new Array(16).fill(0) }), v1({ msecs: 1321644961388, nsecs: 5678, clockseq: 0x1234, node: [1, 35, 69, 103, 137, 171] }));\n\
+         console.log(uuidv4({ random: new Array(16).fill(255) }), v7({ msecs: 0x17f22e279b0, random: new Array(16).fill(0) }), v1({ msecs: 1320105600000, nsecs: 5678, clockseq: 0x1234, node: [1, 35, 69, 103, 137, 171] }));\n\
          console.log(validate('x'), validate(NIL), uuidv4() === uuidv4()); try { uuid.v5('a', NIL) } catch (e) { console.log(e.message) }",
         &[
             "true true true",
@@ -171,8 +194,8 @@ fn uuid() {
 #[test]
 fn formdata() {
     check(
-        "import { FormData } from 'https://jslib.k6.io/formdata/0.0.2/index.js'; import http from 'k6/http';",
-        "const fd = new FormData(); fd.boundary = 'B'; fd.append('text', 'é€😀'); fd.append('fi\"le', http.file('abc', 'a.txt', 'text/plain')); fd.append('raw', new Uint8Array([65]).buffer, 'r.bin');\n\
+        "import { FormData } from 'https://jslib.k6.io/formdata/0.0.2/index.js';",
+        "const fd = new FormData(); fd.boundary = 'B'; fd.append('text', 'é€😀'); fd.append('fi\"le', { data: 'abc', filename: 'a.txt', content_type: 'text/plain' }); fd.append('raw', new Uint8Array([65]).buffer, 'r.bin');\n\
          const body = fd.body(); console.log(body instanceof ArrayBuffer, JSON.stringify(decodeURIComponent(Array.from(new Uint8Array(body), (b) => '%' + b.toString(16).padStart(2, '0')).join(''))));\n\
          console.log(new FormData().boundary !== new FormData().boundary);",
         &[
