@@ -8,6 +8,7 @@ mod execution;
 mod grpc;
 mod http;
 mod metrics;
+mod sockets;
 mod timers;
 
 use std::rc::Rc;
@@ -20,6 +21,7 @@ use crate::link::BuiltinCheck;
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
 pub(crate) use http::HttpResponse;
+pub(crate) use sockets::SocketHandle;
 pub(crate) use timers::make as timers;
 
 /// A module.
@@ -40,6 +42,9 @@ const MODULES: &[&Builtin] = &[
     &encoding::MODULE,
     &grpc::MODULE,
     &timers::MODULE,
+    &sockets::WS,
+    &sockets::WEBSOCKETS,
+    &sockets::EXPERIMENTAL_WEBSOCKETS,
 ];
 
 /// Modules of k6 that are still missing, and what to do instead where there is something.
@@ -47,9 +52,6 @@ const MISSING: &[(&str, &str)] = &[
     ("k6/crypto", ""),
     ("k6/crypto/x509", ""),
     ("k6/html", ""),
-    ("k6/ws", ""),
-    ("k6/websockets", ""),
-    ("k6/experimental/websockets", ""),
     ("k6/secrets", "use __ENV"),
     ("k6/browser", "only protocol-level scripts run here"),
     ("k6/experimental/fs", "use open()"),
@@ -83,8 +85,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_says_so_by_name() {
-        let BuiltinCheck::Unsupported(sentence) = check("k6/ws") else { panic!("k6/ws is there") };
-        assert_eq!(sentence, "k6/ws is not supported yet");
+        let BuiltinCheck::Unsupported(sentence) = check("k6/experimental/redis") else { panic!("it is there") };
+        assert_eq!(sentence, "k6/experimental/redis is not supported yet");
         let BuiltinCheck::Unsupported(sentence) = check("k6/x/sql") else { panic!("k6/x/sql is there") };
         assert_eq!(sentence, "k6/x/sql is not supported yet: extensions of k6 cannot be loaded");
         assert_eq!(check("k6/nonsense"), BuiltinCheck::Unknown);

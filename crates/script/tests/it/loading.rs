@@ -83,8 +83,8 @@ fn a_script_without_functions_is_refused() {
 
 #[test]
 fn what_is_missing_is_named_when_loading() {
-    let error = load_error("import ws from 'k6/ws';\nexport default function () {}");
-    assert!(error.contains("k6/ws is not supported yet"), "{error}");
+    let error = load_error("import redis from 'k6/experimental/redis';\nexport default function () {}");
+    assert!(error.contains("k6/experimental/redis is not supported yet"), "{error}");
     let error = load_error("import { nonsense } from 'k6';\nexport default function () {}");
     assert!(error.contains("nonsense"), "{error}");
     let error = load_error("structuredClone({}); export default function () {}");

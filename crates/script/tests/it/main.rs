@@ -7,3 +7,4 @@ mod iterations;
 mod live;
 mod loading;
 mod modules;
+mod sockets;
