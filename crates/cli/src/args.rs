@@ -213,12 +213,22 @@ pub(crate) struct Script {
     /// A variable for `__ENV`; repeatable
     #[arg(short = 'e', long = "env", value_name = "VAR=VALUE")]
     pub(crate) env: Vec<String>,
+    /// Secrets for k6/secrets, repeatable: mock=NAME=VALUE,… or file=PATH with a NAME=VALUE in each line; name=… and
+    /// default among the parts of a source name it and choose it
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) secret_source: Vec<String>,
     /// `full` gives each user a JavaScript engine of its own
     #[arg(long, value_enum, default_value_t = Isolation::Shared)]
     pub(crate) isolation: Isolation,
     /// Stack of each JavaScript user, in kB: more for scripts that recurse deeply
     #[arg(long, value_name = "KB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(128..=65_536))]
     pub(crate) stack_size: u32,
+    /// Take remote modules from the cache alone
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Fetch all remote modules again, and accept texts that differ from plimsoll.lock
+    #[arg(long, conflicts_with = "offline")]
+    pub(crate) refresh_modules: bool,
 }
 
 /// Whether users share a JavaScript engine.
@@ -259,6 +269,18 @@ pub(crate) struct Run {
     /// No end-of-test summary
     #[arg(long)]
     pub(crate) no_summary: bool,
+    /// Where samples go, repeatable: json[=FILE], csv[=FILE], influxdb[=URL/DB], experimental-prometheus-rw, opentelemetry
+    #[arg(short, long, value_name = "OUTPUT")]
+    pub(crate) out: Vec<String>,
+    /// How much the summary says: compact, full (every metric, a block for each scenario and group), legacy, disabled
+    #[arg(long, value_name = "MODE")]
+    pub(crate) summary_mode: Option<String>,
+    /// Exit code 107 if any iteration ended by an exception of the script
+    #[arg(long)]
+    pub(crate) fail_on_exceptions: bool,
+    /// System tags that samples carry
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) system_tags: Option<Vec<String>>,
     /// Write the summary as JSON, in k6's shape
     #[arg(long, value_name = "FILE", env = "K6_SUMMARY_EXPORT", hide_env = true)]
     pub(crate) summary_export: Option<PathBuf>,
@@ -360,14 +382,7 @@ pub(crate) enum Story {
 }
 
 /// Flags of `k6 run` that are not supported yet: long and, where there is one, short.
-const NOT_YET: [(&str, &str); 6] = [
-    ("--new-machine-readable-summary", ""),
-    ("--out", "-o"),
-    ("--secret-source", ""),
-    ("--set", ""),
-    ("--summary-mode", ""),
-    ("--system-tags", ""),
-];
+const NOT_YET: [(&str, &str); 2] = [("--new-machine-readable-summary", ""), ("--set", "")];
 
 /// The flag of k6 that an error of clap's is about.
 fn not_yet(error: &clap::Error) -> Option<&'static str> {

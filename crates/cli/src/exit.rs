@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     ScriptException = 107,
     /// The script called `test.abort()`.
     Aborted = 108,
+    /// The script called `test.fail()`.
+    MarkedFailed = 110,
     /// The load generator or the machine was the limit before the promise broke.
     GeneratorLimited = 120,
     /// Time ran out before the capacity was decided; the range is printed.

@@ -37,6 +37,13 @@ pub(crate) fn now() -> String {
     jiff::Timestamp::try_from(SystemTime::now()).map_or_else(|_| String::new(), |now| format!("{now:.0}"))
 }
 
+/// Nanoseconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the calendar")]
+pub(crate) fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// This machine.
 pub(crate) fn machine() -> Machine {
     let uname = rustix::system::uname();

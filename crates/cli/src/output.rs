@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use model::record::Level;
 use view::Style;
+use view::json::Screen;
 use view::live::{Live, LiveKind, Progress};
 use view::log::Repeats;
 
@@ -19,6 +20,7 @@ pub(crate) struct Output {
     live: Live,
     lines_only: bool,
     quiet: bool,
+    no_color: bool,
     verbose: bool,
     repeats: Repeats,
     format: LogFormat,
@@ -85,6 +87,7 @@ impl Output {
             live: Live::new(kind, live_style),
             lines_only: !terminal,
             quiet: flags.quiet,
+            no_color: flags.no_color,
             verbose: flags.verbose,
             repeats: Repeats::default(),
             format: LogFormat::Text,
@@ -103,12 +106,32 @@ impl Output {
         self.style
     }
 
+    /// What a script may know of where its summary is shown.
+    pub(crate) fn screen(&self) -> Screen {
+        Screen {
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+            no_color: self.no_color,
+        }
+    }
+
     /// Prints a result.
     pub(crate) fn result(&mut self, text: &str) {
+        self.raw_result(text.as_bytes());
+    }
+
+    /// Prints a result that need not be text.
+    pub(crate) fn raw_result(&mut self, bytes: &[u8]) {
         self.clear();
         // A reader that went away (a closed pipe) is no reason to fail.
-        let _ = io::stdout().lock().write_all(text.as_bytes());
+        let _ = io::stdout().lock().write_all(bytes);
         let _ = io::stdout().flush();
+    }
+
+    /// Prints to standard error as it is.
+    pub(crate) fn raw_aside(&mut self, bytes: &[u8]) {
+        self.clear();
+        let _ = io::stderr().lock().write_all(bytes);
     }
 
     /// Prints a message above the progress.

@@ -37,6 +37,10 @@ pub(crate) struct Settings {
     pub(crate) file: Option<RecordFile>,
     /// Worker threads; `None` is one per core.
     pub(crate) workers: Option<usize>,
+    /// Where single samples go.
+    pub(crate) samples: Option<engine::SampleSender>,
+    /// What outputs have to say meanwhile.
+    pub(crate) notices: Option<UnboundedReceiver<String>>,
 }
 
 /// What to watch.
@@ -47,6 +51,11 @@ pub(crate) struct Watching {
     /// What was named with `--watch`.
     pub(crate) specs: Vec<probe::WatchSpec>,
 }
+
+/// Windows that the record of a run keeps apart: its seconds are looked at together.
+const KEPT_MAX_RUN: usize = 240;
+/// The same of a search, whose steps are looked at second by second.
+const KEPT_MAX_SEARCH: usize = 4096;
 
 /// A run that goes on.
 pub(crate) struct Session {
@@ -66,6 +75,9 @@ pub(crate) struct Session {
     beginning: Instant,
     ended: Option<Box<Ended>>,
     rules: Rules,
+    /// Windows that the record keeps apart.
+    kept_max: usize,
+    notices: Option<UnboundedReceiver<String>>,
 }
 
 /// Rules that may end the run while it goes on.
@@ -89,6 +101,8 @@ pub(crate) struct Outcome {
     pub(crate) record: RunRecord,
     /// Why the engine ended.
     pub(crate) reason: EndReason,
+    /// Whether the script marked it as failed.
+    pub(crate) failed: bool,
     /// Whether a signal ended it.
     pub(crate) signalled: bool,
     /// The rule that ended it early, if one did.
@@ -97,6 +111,8 @@ pub(crate) struct Outcome {
     pub(crate) output: Output,
     /// To write the verdict into.
     pub(crate) file: Option<RecordFile>,
+    /// For what comes behind.
+    pub(crate) signals: Signals,
 }
 
 impl Session {
@@ -115,15 +131,9 @@ impl Session {
     pub(crate) fn begin_with(signals: Signals, settings: Settings, output: Output) -> Result<Self, Failure> {
         let beginning = now();
         let (report_sender, reports) = unbounded_channel();
-        let Settings { command, plan, factory, watching, guard, file, workers } = settings;
+        let Settings { command, plan, factory, watching, guard, file, workers, samples, notices } = settings;
         let workers = workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let permit =
-            engine::Permit::new(
-                move |host, address| {
-                    if guard.permits(host, address) { Ok(()) } else { Err(refusal(host, address)) }
-                },
-            );
-        let options = engine::Options { workers, beginning, permit };
+        let options = engine::Options { workers, beginning, permit: permit(guard), samples };
         let running = engine::start(plan.clone(), factory, options).context("cannot start the load generator")?;
         let mut session = Self {
             record: RunRecord::default(),
@@ -141,6 +151,8 @@ impl Session {
             beginning,
             ended: None,
             rules: Rules { plan: plan.clone(), broken: None },
+            kept_max: if command == "run" { KEPT_MAX_RUN } else { KEPT_MAX_SEARCH },
+            notices,
         };
         session.keep(Entry::Header(crate::machine::header(command)));
         session.keep(Entry::Plan(Box::new(Plan::clone(&plan))));
@@ -192,6 +204,7 @@ impl Session {
                 biased;
                 () = self.signals.next() => self.signalled(),
                 Some(report) = self.reports.recv() => self.report(report),
+                Some(text) = said(&mut self.notices) => self.note(Level::Warn, text),
                 event = self.events.recv() => match event {
                     Some(event) => self.event(event, progress),
                     None => return Reached::End,
@@ -226,18 +239,20 @@ impl Session {
         }
         self.output.script_ends();
         self.output.clear();
-        let (reason, summary) = match self.ended.take() {
-            Some(ended) => (ended.reason, ended.summary),
-            None => (EndReason::Stopped, Summary::default()),
+        let (reason, failed, summary) = match self.ended.take() {
+            Some(ended) => (ended.reason, ended.failed, ended.summary),
+            None => (EndReason::Stopped, false, Summary::default()),
         };
         self.keep(Entry::Summary(Box::new(summary)));
         Outcome {
             record: self.record,
             reason,
+            failed,
             signalled: self.signals.count() > 0,
             broken_early: self.rules.broken,
             output: self.output,
             file: self.file,
+            signals: self.signals,
         }
     }
 
@@ -333,11 +348,20 @@ impl Session {
         {
             self.output.say(Level::Error, &sentence);
         }
+        let is_window = matches!(entry, Entry::Window(_));
         self.record.push(entry);
+        if is_window {
+            self.record.condense(self.kept_max);
+        }
     }
 }
 
 impl Outcome {
+    /// Whether the run ended before anything of it began.
+    pub(crate) fn never_began(&self) -> bool {
+        matches!(self.reason, EndReason::InitFailed(_))
+    }
+
     /// The exit code that the end itself asks for, with a sentence where one is due; `None` if the end was a good one.
     pub(crate) fn trouble(&self) -> Option<(Exit, Option<String>)> {
         let because = |exit, text: &str, what: &str| Some((exit, Some(format!("{what}: {text}"))));
@@ -355,9 +379,29 @@ impl Outcome {
                 Some((Exit::TeardownTimeout, Some("teardown() took longer than teardownTimeout allows".to_owned())))
             }
             EndReason::Completed | EndReason::Stopped if self.signalled => Some((Exit::Stopped, None)),
+            EndReason::Completed | EndReason::Stopped if self.failed => {
+                Some((Exit::MarkedFailed, Some("the script marked the test as failed".to_owned())))
+            }
             EndReason::Completed | EndReason::Stopped => None,
         }
     }
+}
+
+/// The next notice; never, if there are none.
+async fn said(notices: &mut Option<UnboundedReceiver<String>>) -> Option<String> {
+    match notices {
+        Some(notices) => notices.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the engine asks before it connects to an address.
+pub(crate) fn permit(guard: Guard) -> engine::Permit {
+    engine::Permit::new(
+        move |host, address| {
+            if guard.permits(host, address) { Ok(()) } else { Err(refusal(host, address)) }
+        },
+    )
 }
 
 /// The first whole second at or behind `moment`: windows begin and end on whole seconds.

@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         workers: workers.parse()?,
         beginning: tokio::time::Instant::now().into_std(),
         permit: engine::Permit::all(),
+        samples: None,
     };
     let mut running = start(Arc::new(plan), url_users(url, think), options)?;
     let mut total = Requests::default();

@@ -1,31 +1,18 @@
 //! Puts together what the workers saw: windows of the same second, snapshots of the same second, totals.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::expression::Selector;
 use model::metric::{BUILTIN, MetricId};
-use model::summary::{MetricTotal, RequestErrors, Summary, Total};
+use model::plan::Plan;
+use model::sample::Tags;
+use model::summary::{MetricTotal, Summary, Total};
 use model::unit::Moment;
-use model::window::Window;
+use model::window::{Requests, Window};
 
-/// Adds the totals of `other`.
-pub(crate) fn merge(into: &mut Summary, other: &Summary) {
-    for (name, total) in &other.metrics {
-        match into.metrics.get_mut(name) {
-            Some(mine) => mine.total.merge(&total.total),
-            None => {
-                into.metrics.insert(name.clone(), total.clone());
-            }
-        }
-    }
-    into.root.merge(&other.root);
-    into.sent_again += other.sent_again;
-    for (cause, errors) in &other.errors {
-        // The example of whichever worker comes first is as good as another.
-        let mine = into.errors.entry(cause.clone()).or_insert_with(|| RequestErrors { count: 0, ..errors.clone() });
-        mine.count += errors.count;
-    }
-}
+use crate::meter::TagSet;
+use crate::outlet::Outlet;
 
 /// Things of the workers that belong together, by second.
 struct Gathering<T> {
@@ -60,10 +47,16 @@ pub(crate) struct Collector {
     vus: Total,
     vus_max: Total,
     users_made: u32,
+    /// Requests of the whole run so far.
+    endpoints: BTreeMap<String, Requests>,
+    /// Where the samples of gauges go, with the tags of the run.
+    outlet: Option<(Outlet, Tags)>,
 }
 
 impl Collector {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize, outlet: Option<(Outlet, Arc<Plan>)>) -> Self {
+        let tags =
+            |plan: &Plan| plan.tags.iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect();
         let gauge = || Total::new(BUILTIN[MetricId::VUS.0 as usize].1);
         Self {
             windows: Gathering { workers, waiting: BTreeMap::new() },
@@ -71,6 +64,8 @@ impl Collector {
             vus: gauge(),
             vus_max: gauge(),
             users_made: 0,
+            endpoints: BTreeMap::new(),
+            outlet: outlet.map(|(outlet, plan)| (outlet, tags(&plan))),
         }
     }
 
@@ -87,28 +82,47 @@ impl Collector {
     /// Adds one worker's window; returns those that are complete.
     pub(crate) fn window(&mut self, second: u64, window: Window) -> Vec<Window> {
         let complete = self.windows.add(second, window, |sum, window| sum.merge(window));
-        complete.iter().for_each(|window| self.gauge(window));
+        complete.iter().for_each(|window| self.note(window));
         complete
     }
 
     /// The windows that are left at the end, complete or not.
     pub(crate) fn rest(&mut self) -> Vec<Window> {
         let rest: Vec<_> = std::mem::take(&mut self.windows.waiting).into_values().map(|(_, window)| window).collect();
-        rest.iter().for_each(|window| self.gauge(window));
+        rest.iter().for_each(|window| self.note(window));
         rest
     }
 
+    /// The requests of the whole run, once it is over.
+    pub(crate) fn endpoints(&mut self) -> BTreeMap<String, Requests> {
+        std::mem::take(&mut self.endpoints)
+    }
+
     /// `vus` and `vus_max` have a sample every full second.
-    fn gauge(&mut self, window: &Window) {
-        if window.interval.seconds() >= 1.0 {
-            self.vus.add(f64::from(window.users));
-            self.vus_max.add(f64::from(self.users_made));
+    fn note(&mut self, window: &Window) {
+        for (name, requests) in &window.endpoints {
+            match self.endpoints.get_mut(name) {
+                Some(sum) => sum.merge(requests),
+                None => drop(self.endpoints.insert(name.clone(), requests.clone())),
+            }
+        }
+        if window.interval.seconds() < 1.0 {
+            return;
+        }
+        let (users, made) = (f64::from(window.users), f64::from(self.users_made));
+        self.vus.add(users);
+        self.vus_max.add(made);
+        if let Some((outlet, tags)) = &mut self.outlet {
+            outlet.stamp_at(window.interval.to);
+            outlet.add(MetricId::VUS, users, TagSet::RUN, || tags.clone());
+            outlet.add(MetricId::VUS_MAX, made, TagSet::RUN, || tags.clone());
+            outlet.flush();
         }
     }
 
     /// Adds one worker's snapshot; returns those that are complete.
     pub(crate) fn snapshot(&mut self, second: u64, summary: Summary) -> Vec<Summary> {
-        let mut complete = self.snapshots.add(second, summary, merge);
+        let mut complete = self.snapshots.add(second, summary, Summary::merge);
         complete.iter_mut().for_each(|summary| self.complete(summary, Moment::START));
         complete
     }
@@ -130,7 +144,6 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::summary::RequestExample;
     use model::unit::Interval;
 
     fn window(second: u64, users: u32) -> Window {
@@ -140,7 +153,7 @@ mod tests {
 
     #[test]
     fn windows_of_one_second_are_merged_and_come_in_order() {
-        let mut collector = Collector::new(2);
+        let mut collector = Collector::new(2, None);
         assert!(collector.window(0, window(0, 1)).is_empty());
         assert!(collector.window(1, window(1, 2)).is_empty());
         assert!(collector.window(1, window(1, 3)).is_empty());
@@ -151,22 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn errors_add_up_and_keep_one_example() {
-        let errors = |count, url: &str| {
-            let example = RequestExample { url: url.to_owned(), ..RequestExample::default() };
-            let errors = [("1000 EOF".to_owned(), RequestErrors { count, example })].into();
-            Summary { errors, sent_again: count, ..Summary::default() }
-        };
-        let mut summary = Summary::default();
-        merge(&mut summary, &errors(2, "http://first/"));
-        merge(&mut summary, &errors(3, "http://second/"));
-        let of = &summary.errors["1000 EOF"];
-        assert_eq!((of.count, of.example.url.as_str(), summary.sent_again), (5, "http://first/", 5));
-    }
-
-    #[test]
     fn vus_are_the_sum_of_all_workers() {
-        let mut collector = Collector::new(2);
+        let mut collector = Collector::new(2, None);
         collector.made(9);
         collector.window(0, window(0, 4));
         collector.window(0, window(0, 2));

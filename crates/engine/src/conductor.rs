@@ -12,9 +12,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::alarm::NEVER;
 use crate::clock::Clock;
-use crate::collector::{self, Collector};
+use crate::collector::Collector;
 use crate::crew::{Errand, Lone};
 use crate::net::Passage;
+use crate::progress::Progress;
 use crate::run::{EndReason, Ended, Event, Stop};
 use crate::worker::{Command, Report};
 
@@ -43,6 +44,7 @@ pub(crate) struct Conductor {
     pub(crate) inputs: UnboundedReceiver<Input>,
     pub(crate) events: UnboundedSender<Event>,
     pub(crate) collector: Collector,
+    pub(crate) progress: Arc<Progress>,
     /// Addresses that the load has reached.
     pub(crate) contacted: Vec<SocketAddr>,
     /// Why an address was refused, if one was.
@@ -85,7 +87,8 @@ impl Conductor {
         self.collector.rest().into_iter().for_each(|window| self.emit(Event::Window(Box::new(window))));
         let length = self.clock.now().since(began);
         self.collector.complete(&mut summary, Moment::after(length));
-        (Box::new(Ended { reason, summary }), all)
+        summary.endpoints = self.collector.endpoints();
+        (Box::new(Ended { reason, failed: self.progress.is_failed(), summary }), all)
     }
 
     async fn phases(&mut self) -> (EndReason, Hurry) {
@@ -134,6 +137,7 @@ impl Conductor {
             }
         }
         let now = self.clock.now();
+        self.progress.begins(now);
         self.command(&Command::Open(now));
         // A number of users that was set before the load begins holds from its beginning.
         wanted.into_iter().for_each(|users| self.command(&Command::Users(users)));
@@ -175,6 +179,7 @@ impl Conductor {
 
     async fn load(&mut self) -> (EndReason, Hurry) {
         let begin = self.clock.now() + HEAD_START;
+        self.progress.load_begins(begin);
         self.command(&Command::Load(begin));
         let mut reason = EndReason::Completed;
         let (mut until, mut cut) = (NEVER, false);
@@ -238,7 +243,7 @@ impl Conductor {
         while missing > 0 {
             match self.turn(until).await {
                 Turn::Finished(part) => {
-                    collector::merge(&mut summary, &part);
+                    summary.merge(&part);
                     missing -= 1;
                 }
                 Turn::Late => break,

@@ -94,6 +94,7 @@ impl Crew {
         let number = self.numbers.get();
         self.numbers.set(number + self.numbers_step);
         let user = self.nursery.borrow_mut().user(number)?;
+        self.tally.meter.progress().user_made(self.tally.meter.worker());
         Ok(self.seat(user, number))
     }
 
@@ -189,15 +190,21 @@ impl Crew {
             Errand::Setup => (self.nursery.borrow_mut().setup(), "setup"),
             Errand::Teardown => (self.nursery.borrow_mut().teardown(), "teardown"),
         };
-        let mut seat = match user {
-            Ok(user) => self.seat(user, 0),
-            Err(error) => return Lone::Failed(error.message),
-        };
+        match user {
+            Ok(user) => self.alone(user, exec, timeout).await,
+            Err(error) => Lone::Failed(error.message),
+        }
+    }
+
+    /// Runs one iteration of a user that belongs to no scenario.
+    pub(crate) async fn alone(&self, user: Box<dyn User>, exec: &str, timeout: Duration) -> Lone {
+        let mut seat = self.seat(user, 0);
         let tags = self.tally.meter.tags(TagSet::RUN, &[("group", &format!("::{exec}"))]);
-        let assignment = Rc::new(Assignment { scenario: String::new(), exec: exec.to_owned(), env: Vec::new(), tags });
+        let (scenario, exec) = (String::new(), exec.to_owned());
+        let assignment = Rc::new(Assignment { scenario, number: usize::MAX, exec, env: Vec::new(), tags });
         seat.leash.set_cut(self.tally.clock.now() + timeout);
         let ending = seat.run(&assignment, 0).await;
-        seat.traffic(tags);
+        seat.traffic(seat.user.tags().unwrap_or(tags));
         match ending {
             Ending::Completed => Lone::Completed,
             Ending::Threw(message) => Lone::Failed(message),
@@ -245,23 +252,33 @@ impl Seat {
         let ending = self.run(assignment, number).await;
         let ended = tally.clock.now();
         tally.iteration_ends(ended);
-        self.traffic(assignment.tags);
+        let tags = self.user.tags().unwrap_or(assignment.tags);
+        self.traffic(tags);
         let length = ended.since(began);
         let counts = matches!(ending, Ending::Completed | Ending::Threw(_));
+        let (progress, worker) = (tally.meter.progress(), tally.meter.worker());
         match ending {
-            Ending::Completed | Ending::Threw(_) => {
+            // As in k6 the iteration that wants the end of the run counts.
+            Ending::Completed | Ending::Threw(_) | Ending::Aborted(_) => {
                 let length_ms = length.as_secs_f64() * 1e3;
-                tally.meter.add(MetricId::ITERATIONS, 1.0, assignment.tags);
-                tally.meter.add(MetricId::ITERATION_DURATION, length_ms, assignment.tags);
+                progress.completed(worker, assignment.number);
+                tally.meter.add(MetricId::ITERATIONS, 1.0, tags);
+                tally.meter.add(MetricId::ITERATION_DURATION, length_ms, tags);
                 tally.meter.window(|window| {
                     window.iterations += 1;
                     window.exceptions += u64::from(matches!(ending, Ending::Threw(_)));
                     window.iteration_duration.record_ms(length_ms);
                 });
             }
-            Ending::Interrupted => tally.meter.window(|window| window.interrupted += 1),
+            Ending::Interrupted | Ending::Unsupported(_) => {
+                progress.interrupted(worker);
+                tally.meter.window(|window| window.interrupted += 1);
+            }
+        }
+        match ending {
             Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
             Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
+            _ => {}
         }
         let least = tally.meter.plan().min_iteration;
         if length < least {
@@ -272,7 +289,6 @@ impl Seat {
 
     /// Ends the whole run.
     fn abort(&self, crew: &Crew, reason: EndReason) {
-        self.tally.meter.window(|window| window.interrupted += 1);
         self.leash.cut();
         crew.report(Report::Aborted(reason));
     }

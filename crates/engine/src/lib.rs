@@ -3,6 +3,7 @@
 
 pub mod coding;
 pub mod meter;
+pub mod progress;
 pub mod run;
 pub mod url_user;
 pub mod user;
@@ -12,15 +13,19 @@ mod clock;
 mod collector;
 mod conductor;
 mod crew;
+mod errand;
 mod grpc;
 mod headers;
 mod net;
 mod ongoing;
+mod outlet;
 mod schedule;
 mod tally;
 mod worker;
 
+pub use errand::{Alone, alone};
 pub use net::tls::check as check_tls;
 pub use net::{Permit, goes_by_proxy};
+pub use outlet::{Lost, SampleReceiver, SampleSender, sample_stream};
 pub use run::{Control, EndReason, Ended, Event, Options, Running, StartError, Stop, start};
 pub use url_user::url_users;

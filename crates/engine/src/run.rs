@@ -17,6 +17,8 @@ use crate::collector::Collector;
 use crate::conductor::{Conductor, Input};
 use crate::meter::LogLine;
 use crate::net::{Pace, Permit};
+use crate::outlet::{Outlet, SampleSender};
+use crate::progress::Progress;
 use crate::schedule::Shared;
 use crate::user::UserFactory;
 use crate::worker::{self, Outfit};
@@ -30,6 +32,8 @@ pub struct Options {
     pub beginning: std::time::Instant,
     /// Which hosts may be loaded.
     pub permit: Permit,
+    /// Where single samples go, if anybody wants them.
+    pub samples: Option<SampleSender>,
 }
 
 /// Why a run could not be started.
@@ -121,6 +125,8 @@ pub enum Event {
 pub struct Ended {
     /// Why.
     pub reason: EndReason,
+    /// Whether the script marked it as failed (`test.fail`).
+    pub failed: bool,
     /// Its totals; thresholds are for others to judge.
     pub summary: Summary,
 }
@@ -182,20 +188,24 @@ struct Kit {
     worker: usize,
     workers: usize,
     shared: Vec<Arc<Shared>>,
+    progress: Arc<Progress>,
     permit: Permit,
     pace: Option<Arc<Pace>>,
+    samples: Option<SampleSender>,
     commands: UnboundedReceiver<worker::Command>,
     inputs: UnboundedSender<Input>,
 }
 
 impl Kit {
     fn outfit(self) -> Outfit {
-        let Self { plan, factory, clock, worker, workers, shared, permit, pace, commands, inputs } = self;
+        let Self { plan, factory, clock, worker, workers, shared, progress, permit, pace, samples, commands, inputs } =
+            self;
         let report = Rc::new(move |report| {
             // A conductor that has lost its patience needs no report.
             let _ = inputs.send(Input::Report(report));
         });
-        Outfit { plan, factory, clock, worker, workers, shared, permit, pace, commands, report }
+        let outlet = samples.map(|samples| Outlet::new(samples, clock));
+        Outfit { plan, factory, clock, worker, workers, shared, progress, permit, pace, outlet, commands, report }
     }
 }
 
@@ -210,11 +220,15 @@ fn assemble(
     let shared: Vec<_> = plan.scenarios.iter().map(|_| Arc::new(Shared::new(workers))).collect();
     let clock = Clock::new(options.beginning);
     let pace = plan.network.requests_per_s.map(|rate| Arc::new(Pace::new(rate)));
+    let progress = Arc::new(Progress::of_run(clock, workers, plan.scenarios.len()));
     let kit = |worker| {
         let (command, commands) = unbounded_channel();
         let (plan, factory, shared, inputs) = (plan.clone(), factory.clone(), shared.clone(), inputs.clone());
-        let (permit, pace) = (options.permit.clone(), pace.clone());
-        (command, Kit { plan, factory, clock, worker, workers, shared, permit, pace, commands, inputs })
+        let (progress, permit) = (progress.clone(), options.permit.clone());
+        let (pace, samples) = (pace.clone(), options.samples.clone());
+        let kit =
+            Kit { plan, factory, clock, worker, workers, shared, progress, permit, pace, samples, commands, inputs };
+        (command, kit)
     };
     let (commands, kits) = (0..workers).map(kit).unzip();
     let conductor = Conductor {
@@ -223,7 +237,11 @@ fn assemble(
         workers: commands,
         inputs: conducted,
         events,
-        collector: Collector::new(workers),
+        collector: Collector::new(
+            workers,
+            options.samples.clone().map(|samples| (Outlet::new(samples, clock), plan.clone())),
+        ),
+        progress,
         contacted: Vec::new(),
         refused: None,
         abandoned: false,
@@ -231,14 +249,14 @@ fn assemble(
     (conductor, kits, Running { events: heard, control: Control { inputs } })
 }
 
-fn thread<T: Send + 'static>(
+pub(crate) fn thread<T: Send + 'static>(
     name: String,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, StartError> {
     std::thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().build().expect("the kernel gives a poller to each thread")
 }
@@ -266,7 +284,7 @@ fn conduct(conductor: Conductor, threads: Vec<JoinHandle<()>>) {
 #[cfg(test)]
 pub(crate) fn start_local(plan: Plan, factory: &Arc<dyn UserFactory>, workers: usize) -> Running {
     let beginning = tokio::time::Instant::now().into_std();
-    let options = Options { workers, beginning, permit: Permit::all() };
+    let options = Options { workers, beginning, permit: Permit::all(), samples: None };
     let (conductor, kits, running) = assemble(&Arc::new(plan), factory, workers, &options);
     for kit in kits {
         tokio::task::spawn_local(worker::work(kit.outfit()));

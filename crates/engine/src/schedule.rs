@@ -225,17 +225,34 @@ pub(crate) fn first_workers(plan: &Plan, workers: usize) -> Vec<usize> {
 
 /// How many users one worker must have ready: the most that its shares of the scenarios may hold at once.
 pub(crate) fn users_needed(plan: &Plan, worker: usize, workers: usize) -> u32 {
-    let firsts = first_workers(plan, workers);
     let segment = Rc::new(plan.segment.clone());
-    let users = |(scenario, first): (&Scenario, &usize)| {
-        let share = Share { worker, workers, first: *first, segment: segment.clone() };
-        (span(scenario), share.slots(ready_users(&scenario.executor)).count())
+    let mut changes: Vec<(Moment, i64)> = Vec::new();
+    for (scenario, first) in plan.scenarios.iter().zip(first_workers(plan, workers)) {
+        let share = Share { worker, workers, first, segment: segment.clone() };
+        for (from, to, users) in holds(scenario, &share) {
+            changes.extend([(from, users), (to, -users)]);
+        }
+    }
+    // At one and the same moment users are given back before they are taken.
+    changes.sort_unstable();
+    let mut held = 0;
+    let most = changes.into_iter().map(|(_, change)| {
+        held += change;
+        held
+    });
+    u32::try_from(most.max().unwrap_or(0)).unwrap_or(u32::MAX)
+}
+
+/// From when until when a worker's share of a scenario may hold how many users.
+fn holds(scenario: &Scenario, share: &Share) -> Vec<(Moment, Moment, i64)> {
+    let Executor::RampingVus { start_vus, stages, graceful_ramp_down } = &scenario.executor else {
+        let (from, to) = span(scenario);
+        let users = share.slots(ready_users(&scenario.executor)).count();
+        return vec![(from, to, i64::try_from(users).expect("no more than a u32"))];
     };
-    let held: Vec<_> = plan.scenarios.iter().zip(&firsts).map(users).collect();
-    let at = |moment: Moment| {
-        let holding = held.iter().filter(|((from, to), _)| *from <= moment && moment < *to);
-        holding.map(|(_, users)| users).sum::<usize>()
-    };
-    let most = held.iter().map(|((from, _), _)| at(*from)).max().unwrap_or(0);
-    u32::try_from(most).unwrap_or(u32::MAX)
+    let ramp = ramping_vus::Ramp::new(*start_vus, stages);
+    let begin = Moment::START + scenario.start_time;
+    let slots = share.slots(scenario.executor.max_vus());
+    let spans = slots.flat_map(|slot| ramping_vus::spans(&ramp, slot, *graceful_ramp_down, scenario.graceful_stop));
+    spans.map(|(from, to)| (begin + from, begin + to, 1)).collect()
 }

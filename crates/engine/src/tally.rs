@@ -161,10 +161,12 @@ impl Tally {
 
     pub(crate) fn user_joins(&self) {
         self.users.set(self.users.get() + 1);
+        self.meter.progress().active(self.meter.worker(), self.users.get());
     }
 
     pub(crate) fn user_leaves(&self) {
         self.users.set(self.users.get() - 1);
+        self.meter.progress().active(self.meter.worker(), self.users.get());
     }
 
     pub(crate) fn connection_opens(&self) {

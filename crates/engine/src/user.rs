@@ -63,6 +63,11 @@ pub trait User {
     /// [`Answer::Begin`]; behind [`Ask::Done`] the next one is again. Samples, checks and log lines go to the meter
     /// the user was made with.
     fn resume(&mut self, answer: Answer) -> Ask;
+
+    /// Tags of what the engine measures of its iterations as such, if the user has changed those of its assignment.
+    fn tags(&self) -> Option<TagSet> {
+        None
+    }
 }
 
 /// What a user asks for.
@@ -130,6 +135,8 @@ pub enum Answer {
 pub struct Assignment {
     /// Name of the scenario; empty in setup and teardown.
     pub scenario: String,
+    /// Place of the scenario in the plan; beyond the last one in setup and teardown.
+    pub number: usize,
     /// The exported function to call.
     pub exec: String,
     /// Overlays `__ENV`.

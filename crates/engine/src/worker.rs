@@ -16,6 +16,8 @@ use crate::clock::Clock;
 use crate::crew::{Crew, Errand, Lone, Post};
 use crate::meter::{LogLine, Meter, TagSet};
 use crate::net::{Gate, Pace, Passage, Permit};
+use crate::outlet::Outlet;
+use crate::progress::Progress;
 use crate::run::EndReason;
 use crate::schedule::{self, Part, Share, Shared, Steering};
 use crate::tally::Tally;
@@ -78,8 +80,10 @@ pub(crate) struct Outfit {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     pub(crate) shared: Vec<Arc<Shared>>,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) permit: Permit,
     pub(crate) pace: Option<Arc<Pace>>,
+    pub(crate) outlet: Option<Outlet>,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) report: Rc<dyn Fn(Report)>,
 }
@@ -90,7 +94,8 @@ const SNAPSHOT_EVERY: u64 = 2;
 /// Works until it is told to finish, or nobody is left to tell it. Must run in a `LocalSet`.
 pub(crate) async fn work(mut outfit: Outfit) {
     let report = outfit.report.clone();
-    let meter = Meter::new(outfit.plan.clone());
+    let outlet = outfit.outlet.take();
+    let meter = Meter::of_run(outfit.plan.clone(), outfit.progress.clone(), outfit.worker, outlet);
     let hand = report.clone();
     let hand = move |second, window| hand(Report::Window(second, window));
     let tally = Tally::new(meter.clone(), outfit.clock, Box::new(hand));
@@ -179,14 +184,15 @@ async fn obey(outfit: &mut Outfit, crew: Option<&Rc<Crew>>, tally: &Rc<Tally>, s
 fn parts(outfit: &Outfit, crew: &Rc<Crew>, steering: &Rc<Steering>, at: Moment) -> Vec<Part> {
     let firsts = schedule::first_workers(&outfit.plan, outfit.workers);
     let segment = Rc::new(outfit.plan.segment.clone());
-    let scenarios = outfit.plan.scenarios.iter().zip(&outfit.shared).zip(firsts);
-    let part = |((scenario, shared), first): ((&model::plan::Scenario, &Arc<Shared>), usize)| {
+    let scenarios = outfit.plan.scenarios.iter().zip(&outfit.shared).zip(firsts).enumerate();
+    let part = |(number, ((scenario, shared), first)): (usize, ((&model::plan::Scenario, &Arc<Shared>), usize))| {
         let tags = scenario.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let tags: Vec<_> = tags.chain([("scenario", scenario.name.as_str())]).collect();
         Part {
             scenario: scenario.clone(),
             assignment: Rc::new(Assignment {
                 scenario: scenario.name.clone(),
+                number,
                 exec: scenario.exec.clone(),
                 env: scenario.env.clone().into_iter().collect(),
                 tags: crew.tally.meter.tags(TagSet::RUN, &tags),

@@ -1,5 +1,7 @@
 //! Latency histograms and trends: exact while small, of fixed size and mergeable afterwards.
 
+use std::borrow::Cow;
+
 use hdrhistogram::Histogram as Hdr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -7,7 +9,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// with the largest value: to about 90 kB for an hour, to about 220 kB for the largest number there is, as a script's own
 /// metric may bring. Merges exactly.
 #[derive(Clone, Debug)]
-pub struct Histogram(Hdr<u32>);
+pub struct Histogram(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    Open(Hdr<u32>),
+    /// Filled buckets alone: what is kept and no longer written to takes a few kB instead of 50.
+    Packed(Box<[(u64, u32)]>),
+}
 
 /// Larger values count as this one: far beyond all durations and sizes.
 const MICROS_MAX: u64 = 1 << 62;
@@ -16,11 +25,36 @@ impl Default for Histogram {
     fn default() -> Self {
         let mut inner = Hdr::new(3).expect("three digits are a valid precision");
         inner.auto(true);
-        Self(inner)
+        Self(Form::Open(inner))
     }
 }
 
 impl Histogram {
+    /// Gives back the memory of empty buckets, until it is written to again.
+    pub fn pack(&mut self) {
+        if let Form::Open(inner) = &self.0 {
+            let filled = inner.iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
+            self.0 = Form::Packed(filled.collect());
+        }
+    }
+
+    fn inner(&self) -> Cow<'_, Hdr<u32>> {
+        match &self.0 {
+            Form::Open(inner) => Cow::Borrowed(inner),
+            Form::Packed(filled) => Cow::Owned(opened(filled)),
+        }
+    }
+
+    fn inner_mut(&mut self) -> &mut Hdr<u32> {
+        if let Form::Packed(filled) = &self.0 {
+            self.0 = Form::Open(opened(filled));
+        }
+        match &mut self.0 {
+            Form::Open(inner) => inner,
+            Form::Packed(_) => unreachable!("it was just opened"),
+        }
+    }
+
     /// Records one duration given in milliseconds; negative and NaN count as zero.
     pub fn record_ms(&mut self, value_ms: f64) {
         self.record_micros((value_ms * 1e3).round() as u64);
@@ -28,63 +62,90 @@ impl Histogram {
 
     /// Records one duration in microseconds.
     pub fn record_micros(&mut self, value: u64) {
-        self.0.record(value.min(MICROS_MAX)).expect("an auto-resizing histogram takes every value");
+        self.inner_mut().record(value.min(MICROS_MAX)).expect("an auto-resizing histogram takes every value");
     }
 
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0.add(&other.0).expect("an auto-resizing histogram takes every value of its own range");
+        match &other.0 {
+            Form::Open(theirs) => {
+                self.inner_mut().add(theirs).expect("an auto-resizing histogram takes every value of its own range");
+            }
+            Form::Packed(filled) => fill(self.inner_mut(), filled),
+        }
     }
 
     /// Forgets all values, keeping the memory.
     pub fn clear(&mut self) {
-        self.0.reset();
+        self.inner_mut().reset();
     }
 
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Form::Open(inner) => inner.len(),
+            Form::Packed(filled) => filled.iter().map(|(_, count)| u64::from(*count)).sum(),
+        }
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.count() == 0
     }
 
     /// Mean in milliseconds; 0 when empty.
     pub fn mean_ms(&self) -> f64 {
-        self.0.mean() / 1e3
+        self.inner().mean() / 1e3
     }
 
     /// Standard deviation in milliseconds; 0 when empty.
     pub fn stdev_ms(&self) -> f64 {
-        self.0.stdev() / 1e3
+        self.inner().stdev() / 1e3
     }
 
     /// Largest value in milliseconds; 0 when empty.
     pub fn max_ms(&self) -> f64 {
-        self.0.max() as f64 / 1e3
+        self.inner().max() as f64 / 1e3
     }
 
     /// Smallest value in milliseconds; 0 when empty.
     pub fn min_ms(&self) -> f64 {
-        self.0.min() as f64 / 1e3
+        self.inner().min() as f64 / 1e3
     }
 
     /// The value in milliseconds that `percent` (0 to 100) of all values do not exceed; 0 when empty.
     pub fn percentile_ms(&self, percent: f64) -> f64 {
-        self.0.value_at_percentile(percent) as f64 / 1e3
+        self.inner().value_at_percentile(percent) as f64 / 1e3
     }
 
     /// How many values are above `limit_ms` (to within the histogram's precision).
     pub fn count_above_ms(&self, limit_ms: f64) -> u64 {
         let limit = (limit_ms * 1e3).max(0.0) as u64;
-        if limit >= self.0.max() { 0 } else { self.count() - self.0.count_between(0, limit) }
+        if limit >= self.inner().max() { 0 } else { self.count() - self.inner().count_between(0, limit) }
     }
 
     /// The filled buckets as (representative value in microseconds, count), rising.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0.iter_recorded().map(|bucket| (bucket.value_iterated_to(), u64::from(bucket.count_at_value())))
+        let (open, packed) = match &self.0 {
+            Form::Open(inner) => (Some(inner.iter_recorded()), None),
+            Form::Packed(filled) => (None, Some(filled.iter())),
+        };
+        let open = open.into_iter().flatten();
+        let open = open.map(|bucket| (bucket.value_iterated_to(), u64::from(bucket.count_at_value())));
+        open.chain(packed.into_iter().flatten().map(|(value, count)| (*value, u64::from(*count))))
+    }
+}
+
+fn opened(filled: &[(u64, u32)]) -> Hdr<u32> {
+    let mut inner = Hdr::new(3).expect("three digits are a valid precision");
+    inner.auto(true);
+    fill(&mut inner, filled);
+    inner
+}
+
+fn fill(inner: &mut Hdr<u32>, filled: &[(u64, u32)]) {
+    for (value, count) in filled {
+        inner.record_n(*value, *count).expect("an auto-resizing histogram takes every value");
     }
 }
 
@@ -108,7 +169,7 @@ impl<'de> Deserialize<'de> for Histogram {
         for pair in flat.chunks_exact(2) {
             let count = u32::try_from(pair[1]).unwrap_or(u32::MAX);
             let value = pair[0].min(MICROS_MAX);
-            histogram.0.record_n(value, count).expect("an auto-resizing histogram takes every value");
+            fill(histogram.inner_mut(), &[(value, count)]);
         }
         Ok(histogram)
     }
@@ -250,6 +311,23 @@ impl Trend {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packed_histogram_says_the_same_in_less_memory() {
+        let mut open = Histogram::default();
+        (1..2000).for_each(|micros| open.record_micros(micros * 37));
+        let mut packed = open.clone();
+        packed.pack();
+        assert_eq!(packed, open);
+        assert_eq!((packed.count(), packed.max_ms(), packed.mean_ms()), (1999, open.max_ms(), open.mean_ms()));
+        assert_eq!(packed.percentile_ms(90.0), open.percentile_ms(90.0));
+        let mut sum = Histogram::default();
+        sum.merge(&packed);
+        packed.record_micros(5);
+        open.record_micros(5);
+        assert_eq!((packed.count(), sum.count()), (2000, 1999));
+        assert_eq!(packed, open);
+    }
 
     #[test]
     fn small_trends_are_exact_and_interpolate() {

@@ -10,6 +10,7 @@ pub mod metric;
 pub mod network;
 pub mod plan;
 pub mod record;
+pub mod sample;
 pub mod segment;
 pub mod series;
 pub mod signal;

@@ -47,6 +47,30 @@ pub struct Plan {
     pub summary_trend_stats: Vec<String>,
     /// Unit of times in the summary: `s`, `ms` or `us`; `None` chooses per value.
     pub summary_time_unit: Option<String>,
+    /// How much the summary says.
+    #[serde(default)]
+    pub summary_mode: SummaryMode,
+    /// Whether the script exports `handleSummary()`, and how long it may take.
+    #[serde(default)]
+    pub handle_summary: Option<Duration>,
+    /// System tags of k6 that samples do not carry.
+    #[serde(default)]
+    pub hidden_tags: Vec<String>,
+}
+
+/// How much the end-of-test summary says, in k6's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SummaryMode {
+    /// The metrics that matter most.
+    #[default]
+    Compact,
+    /// Every metric, and a block for each scenario and group.
+    Full,
+    /// k6's older form, one list of metrics.
+    Legacy,
+    /// Nothing; `handleSummary()` is not called either.
+    Disabled,
 }
 
 /// How far and how long a search goes: with it a verdict can be computed from a record alone.
@@ -81,6 +105,9 @@ impl Default for Plan {
             min_iteration: Duration::ZERO,
             summary_trend_stats: Vec::new(),
             summary_time_unit: None,
+            summary_mode: SummaryMode::default(),
+            handle_summary: None,
+            hidden_tags: Vec::new(),
         }
     }
 }

@@ -179,6 +179,38 @@ impl Entry {
 }
 
 impl RunRecord {
+    /// Bounds the memory of what is kept, however long the run is: to be called behind each window. The last one loses its
+    /// endpoints, which nobody looks at before the end; beyond `kept_max` windows two neighbours of the older half become
+    /// one, and every other point of the older half of a series goes.
+    pub fn condense(&mut self, kept_max: usize) {
+        if let Some(window) = self.windows.last_mut() {
+            window.endpoints.clear();
+            window.pack();
+        }
+        if self.windows.len() > kept_max {
+            let newer = self.windows.split_off(kept_max / 2);
+            let mut older: Vec<Window> = Vec::with_capacity(kept_max);
+            for (index, window) in self.windows.drain(..).enumerate() {
+                match older.last_mut().filter(|_| index % 2 == 1) {
+                    Some(first) => {
+                        first.join(&window);
+                        first.pack();
+                    }
+                    None => older.push(window),
+                }
+            }
+            older.extend(newer);
+            self.windows = older;
+        }
+        for series in self.series.iter_mut().filter(|series| series.points.len() > 4 * kept_max) {
+            let mut index = 0;
+            series.points.retain(|_| {
+                index += 1;
+                index > 2 * kept_max || index % 2 == 0
+            });
+        }
+    }
+
     /// Takes one entry in.
     pub fn push(&mut self, entry: Entry) {
         match entry {
@@ -275,6 +307,28 @@ mod tests {
         let series = record.series("svc", "cpu.run").unwrap();
         assert_eq!(series.points, [(7, 1.5), (9, 2.5)].map(|(at, value)| Point { at: Moment(at), value }));
         assert_eq!(series.kind, Kind::Counter);
+    }
+
+    #[test]
+    fn a_record_of_a_long_run_is_condensed_and_loses_no_request() {
+        const KEPT_MAX: usize = 64;
+        let mut record = RunRecord::default();
+        for second in 0..5 * KEPT_MAX as u64 {
+            let at = |second: u64| Moment(second * 1_000_000_000);
+            let interval = crate::unit::Interval::new(at(second), at(second + 1));
+            let mut window = Window { interval, users: 7, active_mean: 7.0, iterations: 2, ..Window::default() };
+            window.requests.duration.record_ms(5.0);
+            record.push(Entry::Window(Box::new(window)));
+            record.condense(KEPT_MAX);
+        }
+        assert!(record.windows.len() <= KEPT_MAX, "{}", record.windows.len());
+        let count = |value: fn(&Window) -> u64| record.windows.iter().map(value).sum::<u64>();
+        assert_eq!(count(|window| window.iterations), 10 * KEPT_MAX as u64);
+        assert_eq!(count(|window| window.requests.duration.count()), 5 * KEPT_MAX as u64);
+        let together = |pair: &[Window]| pair[0].interval.to == pair[1].interval.from;
+        assert!(record.windows.windows(2).all(together), "without gaps");
+        assert!(record.windows.iter().all(|window| window.users == 7 && (window.active_mean - 7.0).abs() < 1e-9));
+        assert_eq!(record.windows.last().map(|window| window.interval.seconds()), Some(1.0));
     }
 
     #[test]

@@ -158,11 +158,6 @@ impl Segment {
         let place = usize::try_from(index % own).expect("below the length of a list");
         (index / own).saturating_mul(self.cycle).saturating_add(self.own[place])
     }
-
-    /// Whether all of the whole is this machine's.
-    pub fn is_all(&self) -> bool {
-        self.cycle == self.own.len() as u64
-    }
 }
 
 /// The items of a cycle that fall to part `mine`: each goes to the part that is furthest behind its share, the first
@@ -218,7 +213,7 @@ mod tests {
     #[test]
     fn a_segment_alone_is_a_part_of_what_is_around_it() {
         let all = Segment::parse(None, None).unwrap();
-        assert!(all.is_all() && all == Segment::default() && all.count(7) == 7 && all.item(5) == 5);
+        assert!(all == Segment::default() && all.count(7) == 7 && all.item(5) == 5);
         let middle = Segment::parse(Some("1/4:3/4"), None).unwrap();
         assert_eq!((middle.count(4), middle.count(100)), (2, 50));
         assert_eq!(Segment::parse(Some("1/2"), None), Segment::parse(Some("0:0.5"), None));

@@ -1,13 +1,13 @@
 //! The totals of a run: what k6's end-of-test summary is made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::expression::Selector;
 use crate::histogram::{Histogram, Trend};
 use crate::metric::{BUILTIN, Contains, MetricId, MetricType};
-use crate::window::{Requests, Window};
+use crate::window::{OTHER, Requests, Window};
 
 /// All totals of a run, all workers together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,18 @@ pub struct Summary {
     /// Requests that were sent again, since the service had closed the idle connection that they went out on.
     #[serde(default)]
     pub sent_again: u64,
+    /// Requests by endpoint (the `name` tag, grouped).
+    #[serde(default)]
+    pub endpoints: BTreeMap<String, Requests>,
+    /// Metrics of one scenario and one group, if the plan wants the full summary.
+    #[serde(default)]
+    pub blocks: Vec<Block>,
+    /// How often iterations ended by an exception, by its text.
+    #[serde(default)]
+    pub exceptions: BTreeMap<String, u64>,
+    /// What was too much to be told apart, one sentence each.
+    #[serde(default)]
+    pub limits: BTreeSet<String>,
 }
 
 /// How many causes of failed requests are told apart; further ones count under [`crate::window::OTHER`].
@@ -53,6 +65,22 @@ pub struct RequestExample {
     pub headers: u32,
 }
 
+/// How many kinds of exceptions are told apart; further ones count as [`OTHER`].
+pub const EXCEPTIONS_MAX: usize = 20;
+
+/// Metrics of one scenario and one group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// The scenario; empty outside of scenarios.
+    pub scenario: String,
+    /// Path of the group in k6's form; empty for the scenario as a whole.
+    pub group: String,
+    /// Its metrics by name.
+    pub metrics: BTreeMap<String, MetricTotal>,
+    /// Its own checks, and for a scenario as a whole those of all its groups.
+    pub checks: Vec<Check>,
+}
+
 impl Summary {
     /// What windows alone tell, for a run that was cut off before its totals: requests, iterations, bytes and users, but
     /// neither checks nor a script's own metrics.
@@ -76,13 +104,91 @@ impl Summary {
             (MetricId::HTTP_REQ_FAILED, Total::Rate { passes: requests.failed, total: requests.finished }),
             (MetricId::HTTP_REQ_DURATION, Total::Trend(requests.duration.into())),
         ];
+        let mut endpoints: BTreeMap<String, Requests> = BTreeMap::new();
+        for (name, requests) in windows.iter().flat_map(|window| &window.endpoints) {
+            endpoints.entry(name.clone()).or_default().merge(requests);
+        }
         let metrics = totals.into_iter().filter(|(_, total)| !total.is_empty()).map(|(id, total)| {
             let (name, kind, contains) = BUILTIN[id.0 as usize];
             (name.to_owned(), MetricTotal { selector: Selector::all(name), kind, contains, total })
         });
         let duration_s = windows.last().map_or(0.0, |window| window.interval.to.seconds());
-        Self { duration_s, metrics: metrics.collect(), ..Self::default() }
+        Self { duration_s, metrics: metrics.collect(), endpoints, ..Self::default() }
     }
+
+    /// Adds the totals of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        merge_metrics(&mut self.metrics, &other.metrics);
+        self.root.merge(&other.root);
+        for (name, requests) in &other.endpoints {
+            self.endpoints.entry(name.clone()).or_default().merge(requests);
+        }
+        for block in &other.blocks {
+            self.block(&block.scenario, &block.group).merge(block);
+        }
+        other.exceptions.iter().for_each(|(text, count)| self.threw(text, *count));
+        self.limits.extend(other.limits.iter().cloned());
+        self.sent_again += other.sent_again;
+        for (cause, errors) in &other.errors {
+            // The example of whichever worker comes first is as good as another.
+            let mine = self.errors.entry(cause.clone()).or_insert_with(|| RequestErrors { count: 0, ..errors.clone() });
+            mine.count += errors.count;
+        }
+    }
+
+    /// The block of this scenario and group, made if it is new.
+    pub fn block(&mut self, scenario: &str, group: &str) -> &mut Block {
+        let position = self.blocks.iter().position(|block| block.scenario == scenario && block.group == group);
+        let position = position.unwrap_or_else(|| {
+            self.blocks.push(Block { scenario: scenario.into(), group: group.into(), ..Block::default() });
+            self.blocks.len() - 1
+        });
+        &mut self.blocks[position]
+    }
+
+    /// Counts exceptions of this text.
+    pub fn threw(&mut self, text: &str, count: u64) {
+        let is_known = self.exceptions.contains_key(text) || self.exceptions.len() < EXCEPTIONS_MAX;
+        *self.exceptions.entry(if is_known { text } else { OTHER }.to_owned()).or_default() += count;
+    }
+
+    /// How many iterations ended by an exception.
+    pub fn exceptions_count(&self) -> u64 {
+        self.exceptions.values().sum()
+    }
+}
+
+impl Block {
+    fn merge(&mut self, other: &Self) {
+        merge_metrics(&mut self.metrics, &other.metrics);
+        other.checks.iter().for_each(|check| count(&mut self.checks, &check.name, check.passes, check.fails));
+    }
+
+    /// Counts one check.
+    pub fn count(&mut self, name: &str, passes: u64, fails: u64) {
+        count(&mut self.checks, name, passes, fails);
+    }
+}
+
+fn merge_metrics(into: &mut BTreeMap<String, MetricTotal>, other: &BTreeMap<String, MetricTotal>) {
+    for (name, total) in other {
+        match into.get_mut(name) {
+            Some(mine) => mine.total.merge(&total.total),
+            None => {
+                into.insert(name.clone(), total.clone());
+            }
+        }
+    }
+}
+
+fn count(checks: &mut Vec<Check>, name: &str, passes: u64, fails: u64) {
+    let position = checks.iter().position(|check| check.name == name);
+    let position = position.unwrap_or_else(|| {
+        checks.push(Check { name: name.to_owned(), ..Check::default() });
+        checks.len() - 1
+    });
+    checks[position].passes += passes;
+    checks[position].fails += fails;
 }
 
 /// The total of one metric or submetric.
@@ -225,13 +331,7 @@ impl Group {
 
     /// Counts one check.
     pub fn count(&mut self, name: &str, passes: u64, fails: u64) {
-        let position = self.checks.iter().position(|check| check.name == name);
-        let position = position.unwrap_or_else(|| {
-            self.checks.push(Check { name: name.to_owned(), ..Check::default() });
-            self.checks.len() - 1
-        });
-        self.checks[position].passes += passes;
-        self.checks[position].fails += fails;
+        count(&mut self.checks, name, passes, fails);
     }
 
     /// Adds the checks of another worker.
@@ -305,6 +405,20 @@ mod tests {
         assert_eq!(times.count(), 4);
         assert!((times.mean() - 20.0).abs() < 0.1 && (times.percentile(100.0) - 30.0).abs() < 0.1);
         assert!(!summary.metrics.contains_key("dropped_iterations"));
+    }
+
+    #[test]
+    fn errors_add_up_and_keep_one_example() {
+        let errors = |count, url: &str| {
+            let example = RequestExample { url: url.to_owned(), ..RequestExample::default() };
+            let errors = [("1000 EOF".to_owned(), RequestErrors { count, example })].into();
+            Summary { errors, sent_again: count, ..Summary::default() }
+        };
+        let mut summary = Summary::default();
+        summary.merge(&errors(2, "http://first/"));
+        summary.merge(&errors(3, "http://second/"));
+        let of = &summary.errors["1000 EOF"];
+        assert_eq!((of.count, of.example.url.as_str(), summary.sent_again), (5, "http://first/", 5));
     }
 
     #[test]

@@ -75,6 +75,9 @@ pub struct Requests {
     pub waiting_ms_sum: f64,
     /// Sum of the times from the first to the last byte, in milliseconds.
     pub receiving_ms_sum: f64,
+    /// How many ended with each status, in the order of first use; 0 is no answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statuses: Vec<(u16, u64)>,
 }
 
 impl Requests {
@@ -88,6 +91,15 @@ impl Requests {
         self.blocked_ms_sum += other.blocked_ms_sum;
         self.waiting_ms_sum += other.waiting_ms_sum;
         self.receiving_ms_sum += other.receiving_ms_sum;
+        other.statuses.iter().for_each(|&(status, count)| self.count_status(status, count));
+    }
+
+    /// Counts requests that ended with this status.
+    pub fn count_status(&mut self, status: u16, count: u64) {
+        match self.statuses.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, sum)) => *sum += count,
+            None => self.statuses.push((status, count)),
+        }
     }
 }
 
@@ -114,6 +126,26 @@ impl Window {
     /// The beginning of it.
     pub fn start(&self) -> Moment {
         self.interval.from
+    }
+
+    /// Gives back memory that a window which is only kept does not need.
+    pub fn pack(&mut self) {
+        for histogram in [&mut self.iteration_duration, &mut self.late, &mut self.requests.duration] {
+            histogram.pack();
+        }
+    }
+
+    /// Adds what came right behind it: one longer window instead of two.
+    pub fn join(&mut self, later: &Self) {
+        let (mine, theirs) = (self.interval.seconds(), later.interval.seconds());
+        let mean = |mine_of: f64, theirs_of: f64| (mine_of * mine + theirs_of * theirs) / (mine + theirs).max(1e-9);
+        let active_mean = mean(self.active_mean, later.active_mean);
+        let in_flight_mean = mean(self.in_flight_mean, later.in_flight_mean);
+        let workers = self.generator.workers.max(later.generator.workers);
+        self.merge(later);
+        (self.active_mean, self.in_flight_mean) = (active_mean, in_flight_mean);
+        (self.users, self.connections_open) = (later.users, later.connections_open);
+        self.generator.workers = workers;
     }
 
     /// Adds what another worker saw in the same second.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::meter::{Meter, TagSet};
-use engine::user::{Answer, Ask, Assignment, Nursery, Request, Response, Timings, User};
+use engine::user::{Answer, Ask, Assignment, Nursery, Request, Response, Timings, User, UserFactory};
 use http::{HeaderMap, HeaderValue};
 use script::options::Overrides;
 use script::{Isolation, LoadSettings, load};
@@ -71,9 +71,9 @@ fn stage(path: &Path, isolation: Isolation) -> Stage {
     let loaded = load(path, LoadSettings { isolation, env, ..LoadSettings::default() });
     let loaded = loaded.map_err(|error| error.to_string()).unwrap();
     let (plan, _) = loaded.plan(&Overrides::default()).unwrap();
-    let nursery = loaded.factory().nursery(0, Meter::new(Arc::new(plan))).unwrap();
+    let nursery = UserFactory::nursery(&*loaded.factory(), 0, Meter::new(Arc::new(plan))).unwrap();
     let (scenario, exec) = ("default".to_owned(), "default".to_owned());
-    Stage { nursery, assignment: Rc::new(Assignment { scenario, exec, env: Vec::new(), tags: TagSet::RUN }) }
+    Stage { nursery, assignment: Rc::new(Assignment { scenario, number: 0, exec, env: Vec::new(), tags: TagSet::RUN }) }
 }
 
 fn respond(request: &Request) -> Response {

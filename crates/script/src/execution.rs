@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::meter::TagSet;
 use engine::user::{Answer, Assignment, Ending};
@@ -11,12 +12,13 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Exception, Function, Object, Persistent, Promise, Result, Value};
 
 use crate::event_loop;
-use crate::host::{Host, Seat};
+use crate::host::{Host, Seat, text};
 use crate::native;
 use crate::thrown::Thrown;
+use crate::user::{Destinations, Handled};
 
 /// What the iterations of a user are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Calls of the function that the scenario names.
     Scenario,
@@ -24,6 +26,8 @@ pub(crate) enum Role {
     Setup,
     /// One call of `teardown`.
     Teardown,
+    /// One call of `handleSummary` with this JSON, whose result goes there.
+    Summary(Arc<str>, Handled),
 }
 
 /// What a user keeps from one iteration to the next.
@@ -62,30 +66,57 @@ impl Life {
         if native::is_cancelled() {
             return Ending::Interrupted;
         }
+        let mask = |text: String| self.host.world.secrets.mask(&text).into_owned();
         if let Some(ending) = self.seat.ending.take() {
-            return ending;
+            return match ending {
+                Ending::Aborted(text) => Ending::Aborted(mask(text)),
+                Ending::Unsupported(text) => Ending::Unsupported(mask(text)),
+                ending => ending,
+            };
         }
-        let thrown = thrown.map(|thrown| (thrown.headline.clone(), thrown.to_string()));
+        let thrown = thrown.map(|thrown| {
+            let place = thrown.place().map_or(String::new(), |place| format!(" ({place})"));
+            if self.role == Role::Scenario {
+                self.host.meter.exception(&format!("{}{place}", thrown.headline));
+            }
+            (thrown.headline.clone(), thrown.to_string())
+        });
         let others = rejections.into_iter().map(|(_, text)| {
             let text = format!("uncaught in a promise: {text}");
             (text.clone(), text)
         });
+        let is_promise = thrown.is_none();
         let mut all = thrown.into_iter().chain(others);
         let Some((headline, text)) = all.next() else { return Ending::Completed };
+        if is_promise && self.role == Role::Scenario {
+            self.host.meter.exception(headline.lines().next().unwrap_or_default());
+        }
         self.host.meter.log(Level::Error, text);
         all.for_each(|(_, text)| self.host.meter.log(Level::Error, text));
-        Ending::Threw(headline)
+        Ending::Threw(mask(headline))
     }
 
     fn run(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>, iteration: u64) -> Result<()> {
         let function = self.begin(ctx, assignment, iteration)?;
-        let result: Value<'_> = match self.role {
+        let result: Value<'_> = match &self.role {
             Role::Setup => function.call(())?,
             Role::Scenario | Role::Teardown => function.call((self.data(ctx)?,))?,
+            Role::Summary(json, _) => {
+                let data = ctx.json_parse(&**json)?;
+                if let Some(object) = data.as_object() {
+                    object.set("setup_data", self.data(ctx)?)?;
+                }
+                function.call((data,))?
+            }
         };
         let result = self.settle(ctx, result)?;
-        if self.role == Role::Setup {
-            self.keep(ctx, result)?;
+        match &self.role {
+            Role::Setup => self.keep(ctx, result)?,
+            Role::Summary(_, handled) => {
+                // There is one call of it.
+                let _ = handled.set(destinations(ctx, &result)?);
+            }
+            Role::Scenario | Role::Teardown => {}
         }
         Ok(())
     }
@@ -110,8 +141,9 @@ impl Life {
     fn assign(&self, ctx: &Ctx<'_>, assignment: &Rc<Assignment>) -> Result<()> {
         let seat = &self.seat;
         let exports = self.exports.clone().restore(ctx)?;
-        let name = match self.role {
+        let name = match &self.role {
             Role::Scenario => assignment.exec.as_str(),
+            Role::Summary(..) => "handleSummary",
             Role::Setup => "setup",
             Role::Teardown => "teardown",
         };
@@ -122,8 +154,9 @@ impl Life {
         self.exec.replace(Some(Persistent::save(ctx, function.clone())));
         seat.assignment.replace(Some(assignment.clone()));
         seat.begun_in_scenario.set(0);
-        let path: Rc<str> = match self.role {
-            Role::Scenario => "".into(),
+        seat.metadata.take();
+        let path: Rc<str> = match &self.role {
+            Role::Scenario | Role::Summary(..) => "".into(),
             Role::Setup => "::setup".into(),
             Role::Teardown => "::teardown".into(),
         };
@@ -186,6 +219,31 @@ impl Life {
             event_loop::turn(ctx, seat)?;
         }
     }
+}
+
+/// What `handleSummary()` returned: where what is to go. `None` if it left that to us.
+fn destinations<'js>(ctx: &Ctx<'js>, result: &Value<'js>) -> Result<Option<Destinations>> {
+    if result.is_null() || result.is_undefined() {
+        return Ok(None);
+    }
+    let object = result.as_object().filter(|object| !object.is_array() && !object.is_function());
+    let Some(object) = object.filter(|_| !native::is_binary(result)) else {
+        let wanted = "an object whose keys are `stdout`, `stderr` or paths";
+        return Err(Exception::throw_type(ctx, &format!("handleSummary() must return {wanted}")));
+    };
+    let mut all = Vec::new();
+    for pair in object.props::<String, Value<'js>>() {
+        let (key, value) = pair?;
+        let bytes = if value.is_string() { Some(text(&value)?.into_bytes()) } else { native::copy_bytes(&value) };
+        let Some(bytes) = bytes else {
+            let given = value.type_name();
+            let sentence =
+                format!("handleSummary() returned {given} for `{key}`: a text or an ArrayBuffer is expected");
+            return Err(Exception::throw_type(ctx, &sentence));
+        };
+        all.push((key, bytes));
+    }
+    Ok(Some(all))
 }
 
 fn result_of<'js>(promise: &Promise<'js>) -> Result<Value<'js>> {

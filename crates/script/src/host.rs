@@ -17,6 +17,7 @@ use crate::event_loop::EventLoop;
 use crate::k6::{Protos, ProtosKey};
 use crate::link::Bundle;
 use crate::native::{self, Isolation};
+use crate::secret::Secrets;
 use crate::thrown::Thrown;
 
 /// Tells the time since some moment before the run; `group_duration` is measured with it.
@@ -40,6 +41,8 @@ pub(crate) struct World {
     pub(crate) options: Mutex<Option<Arc<ShownOptions>>>,
     /// Files that `open` has read.
     pub(crate) files: Mutex<HashMap<PathBuf, Arc<[u8]>>>,
+    /// Secrets, and which of them have been read.
+    pub(crate) secrets: Secrets,
     /// Elements of each SharedArray, as JSON.
     pub(crate) arrays: Mutex<HashMap<String, Arc<[String]>>>,
     /// What gRPC clients have compiled.
@@ -100,6 +103,8 @@ pub(crate) struct Seat {
     pub(crate) root_tags: Cell<TagSet>,
     /// Tags of samples now.
     pub(crate) tags: Cell<TagSet>,
+    /// What `vu.metrics.metadata` holds.
+    pub(crate) metadata: RefCell<BTreeMap<String, String>>,
     /// Statuses expected of responses unless a request says otherwise; `None` does not judge them.
     pub(crate) expected: RefCell<Option<ExpectedStatuses>>,
     /// How the iteration ends, if the script has decided it.
@@ -113,6 +118,11 @@ pub(crate) struct Seat {
 impl Host {
     /// A host whose users write to `meter`.
     pub(crate) fn new(world: Arc<World>, meter: Rc<Meter>, setup_data: SetupData) -> Self {
+        let masked = world.clone();
+        meter.mask_log(Rc::new(move |text| match masked.secrets.mask(&text) {
+            std::borrow::Cow::Borrowed(_) => text,
+            std::borrow::Cow::Owned(masked) => masked,
+        }));
         let (texts, groups) = (RefCell::default(), RefCell::default());
         Self { world, meter, setup_data, created: None, texts, groups, seat: RefCell::new(None) }
     }
@@ -169,6 +179,18 @@ impl Host {
         *groups.entry((base, path.clone())).or_insert_with(|| self.meter.tags(base, &[("group", path)]))
     }
 
+    /// Changes a tag of all samples to come of a user; an empty value removes it.
+    pub(crate) fn retag(&self, seat: &Seat, key: &str, value: &str) {
+        seat.root_tags.set(self.meter.tags(seat.root_tags.get(), &[(key, value)]));
+        let path = seat.group.borrow().clone();
+        seat.tags.set(self.tags_in(seat.root_tags.get(), &path));
+    }
+
+    /// `root` in the group of this path.
+    pub(crate) fn tags_in(&self, root: TagSet, path: &Rc<str>) -> TagSet {
+        if path.is_empty() { root } else { self.group_tags(root, path) }
+    }
+
     /// `base` with the tags of a script's object.
     ///
     /// # Errors
@@ -215,6 +237,7 @@ impl Seat {
             group: RefCell::new(Rc::from("")),
             root_tags: Cell::new(TagSet::RUN),
             tags: Cell::new(TagSet::RUN),
+            metadata: RefCell::default(),
             expected: RefCell::new(Some(ExpectedStatuses::default())),
             ending: RefCell::new(None),
             rejections: RefCell::default(),
@@ -255,13 +278,22 @@ pub(crate) fn tag_pairs<'js>(ctx: &Ctx<'js>, tags: &Value<'js>) -> Result<Vec<(S
     let mut pairs = Vec::new();
     for pair in object.props::<String, Value<'js>>() {
         let (key, value) = pair?;
-        if !(value.is_string() || value.is_number() || value.is_bool()) {
-            let wanted = "a tag must be a text, a number or a boolean";
-            return Err(Exception::throw_type(ctx, &format!("tag '{key}' is {}: {wanted}", value.type_name())));
-        }
-        pairs.push((key, text(&value)?));
+        let value = scalar(ctx, &format!("tag '{key}'"), &value)?;
+        pairs.push((key, value));
     }
     Ok(pairs)
+}
+
+/// A text, number or boolean as text.
+///
+/// # Errors
+/// A TypeError that names `what` for anything else.
+pub(crate) fn scalar(ctx: &Ctx<'_>, what: &str, value: &Value<'_>) -> Result<String> {
+    if value.is_string() || value.is_number() || value.is_bool() {
+        return text(value);
+    }
+    let wanted = "a text, a number or a boolean is expected";
+    Err(Exception::throw_type(ctx, &format!("{what} is {}: {wanted}", value.type_name())))
 }
 
 /// A value as text, as `String(value)` makes it.

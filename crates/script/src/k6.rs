@@ -2,14 +2,21 @@
 //! script is loaded, with a sentence that names it.
 
 mod core;
+pub(crate) mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod files;
 mod grpc;
 mod http;
 mod metrics;
+mod missing;
+mod secrets;
 mod sockets;
+mod streams;
 mod timers;
+mod x509;
 
 use std::rc::Rc;
 
@@ -21,6 +28,7 @@ use crate::link::BuiltinCheck;
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
 pub(crate) use http::HttpResponse;
+use missing::MISSING;
 pub(crate) use sockets::SocketHandle;
 pub(crate) use timers::make as timers;
 
@@ -45,19 +53,12 @@ const MODULES: &[&Builtin] = &[
     &sockets::WS,
     &sockets::WEBSOCKETS,
     &sockets::EXPERIMENTAL_WEBSOCKETS,
-];
-
-/// Modules of k6 that are still missing, and what to do instead where there is something.
-const MISSING: &[(&str, &str)] = &[
-    ("k6/crypto", ""),
-    ("k6/crypto/x509", ""),
-    ("k6/html", ""),
-    ("k6/secrets", "use __ENV"),
-    ("k6/browser", "only protocol-level scripts run here"),
-    ("k6/experimental/fs", "use open()"),
-    ("k6/experimental/csv", "use open() and split the text"),
-    ("k6/experimental/streams", ""),
-    ("k6/experimental/redis", ""),
+    &crypto::MODULE,
+    &x509::MODULE,
+    &files::MODULE,
+    &csv::MODULE,
+    &streams::MODULE,
+    &secrets::MODULE,
 ];
 
 /// What the linker must know of a specifier.
@@ -65,12 +66,15 @@ pub(crate) fn check(specifier: &str) -> BuiltinCheck {
     if let Some(module) = MODULES.iter().find(|module| module.name == specifier) {
         return BuiltinCheck::Known(module.exports);
     }
-    let extension = specifier.starts_with("k6/x/").then_some((specifier, "extensions of k6 cannot be loaded"));
-    match MISSING.iter().copied().find(|(name, _)| *name == specifier).or(extension) {
-        Some((name, "")) => BuiltinCheck::Unsupported(format!("{name} is not supported yet")),
-        Some((name, hint)) => BuiltinCheck::Unsupported(format!("{name} is not supported yet: {hint}")),
-        None => BuiltinCheck::Unknown,
+    if let Some((_, sentence)) = MISSING.iter().find(|(name, _)| *name == specifier) {
+        return BuiltinCheck::Unsupported((*sentence).to_owned());
     }
+    if specifier.starts_with("k6/x/") {
+        return BuiltinCheck::Unsupported(format!(
+            "{specifier} is not supported yet: extensions of k6 cannot be loaded"
+        ));
+    }
+    BuiltinCheck::Unknown
 }
 
 /// The object with the exports of a module.
@@ -85,8 +89,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_says_so_by_name() {
-        let BuiltinCheck::Unsupported(sentence) = check("k6/experimental/redis") else { panic!("it is there") };
-        assert_eq!(sentence, "k6/experimental/redis is not supported yet");
+        let BuiltinCheck::Unsupported(sentence) = check("k6/html") else { panic!("k6/html is there") };
+        assert_eq!(sentence, "k6/html is not supported yet");
         let BuiltinCheck::Unsupported(sentence) = check("k6/x/sql") else { panic!("k6/x/sql is there") };
         assert_eq!(sentence, "k6/x/sql is not supported yet: extensions of k6 cannot be loaded");
         assert_eq!(check("k6/nonsense"), BuiltinCheck::Unknown);

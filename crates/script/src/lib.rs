@@ -16,9 +16,14 @@ mod k6;
 mod load;
 mod native;
 mod realm;
+mod remote;
+mod secret;
 mod thrown;
 mod user;
 
 pub use host::Clock;
 pub use load::{LoadError, LoadSettings, Loaded, load};
 pub use native::{Isolation, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
+pub use remote::{Fetch, ModuleSettings, Network};
+pub use secret::SecretSource;
+pub use user::{Destinations, Handled, ScriptUsers};

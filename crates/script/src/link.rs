@@ -1,19 +1,26 @@
 //! ES modules become function factories: text that every user of an engine can run for itself, so that each has its
 //! own module state and all share the compiled code. Knows files only through a function, and no JavaScript engine.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use url::Url;
 
 mod edit;
 mod emit;
 mod error;
 mod graph;
+mod jslib;
+mod locate;
+mod package;
 mod parse;
 mod resolve;
+mod typescript;
 mod uses;
 
 pub use error::{LinkError, Spot};
-pub(crate) use graph::normal;
+pub(crate) use locate::normal;
 
 /// All modules of a script, linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +40,9 @@ pub struct Bundle {
 ///    of the module runs yet.
 /// 3. Call `next()` once on every generator, in any order: its exports are defined and its functions are hoisted.
 ///    Then `Object.preventExtensions` every namespace object: nobody but the module may give it members.
-/// 4. Call `next()` once more on every generator, in the order of [`Bundle::modules`]: the module's own code runs.
+/// 4. Call `next()` once more on the generator of the script, but first on those that it needs ([`Module::needs`]), and
+///    so on; once on each: the module's own code runs. Where no file asks for another with `require` or `import()`,
+///    this is the order of [`Bundle::modules`].
 ///
 /// The two rounds are what the language does too (link, then evaluate): in a cycle a module may call a function of one
 /// that has not been evaluated, and reading a `const` of it is a ReferenceError.
@@ -51,9 +60,39 @@ pub struct Module {
     ///   every export that another file or the host can see, in the order that the language gives the names of a
     ///   namespace. The host sees the namespace of the script itself.
     /// - `__meta` is what `import.meta` is: `{url, resolve}`.
+    ///
+    /// A file that uses `import()` or `require` gets functions for them behind these: `(…, __dynamic, require)`. The
+    /// factory of a CommonJS module takes `(require, module, exports)`, then `__dynamic`, with `exports`
+    /// as `this`; when it has run, its namespace gets what it exports.
     pub source: String,
     /// What `__import(i)` must give.
     pub imports: Vec<Import>,
+    /// What its factory is.
+    pub kind: ModuleKind,
+    /// Modules that run before it, as indices into [`Bundle::modules`].
+    pub needs: Vec<usize>,
+    /// Where the names lead that it gives to `require` and `import()`.
+    pub leads: BTreeMap<String, Lead>,
+}
+
+/// What sort of factory a module has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleKind {
+    /// A generator function.
+    Script,
+    /// An async generator function: its second `next()` gives a promise.
+    Awaiting,
+    /// The generator function of a CommonJS module.
+    CommonJs,
+}
+
+/// Where a name leads that a file gives to `require` or `import()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// To a module.
+    Import(Import),
+    /// To nothing; the call throws this sentence.
+    Nowhere(String),
 }
 
 /// What a module imports.
@@ -76,18 +115,24 @@ pub enum BuiltinCheck {
     Unknown,
 }
 
+/// Where the text of modules comes from.
+pub struct Sources<'f> {
+    /// Reads a file.
+    pub read: &'f dyn Fn(&Path) -> io::Result<String>,
+    /// Gives the text behind an address, or says in a sentence why not.
+    pub fetch: &'f dyn Fn(&Url) -> Result<String, String>,
+    /// Knows the modules of k6.
+    pub builtins: &'f dyn Fn(&str) -> BuiltinCheck,
+}
+
 /// Reads `entry` and all that it imports, and makes factories of them. What they do is what the language says of the
 /// modules, with two exceptions: text given to a direct `eval` does not see imported names, and a function called as
 /// `namespace.function()` finds in `this` a namespace that has only those members that the script names.
 ///
 /// # Errors
 /// The first mistake found, in the order of evaluation.
-pub fn link(
-    entry: &Path,
-    read: &dyn Fn(&Path) -> io::Result<String>,
-    builtins: &dyn Fn(&str) -> BuiltinCheck,
-) -> Result<Bundle, LinkError> {
-    let graph = graph::load(entry, read, builtins)?;
+pub fn link(entry: &Path, sources: &Sources<'_>) -> Result<Bundle, LinkError> {
+    let graph = graph::load(entry, sources)?;
     let mut positions = vec![0; graph.files.len()];
     for (position, &file) in graph.order.iter().enumerate() {
         positions[file] = position;
@@ -96,6 +141,25 @@ pub fn link(
     let modules =
         graph.order.iter().map(|&file| emit::emit(&graph, file, &positions, &seen)).collect::<Result<Vec<_>, _>>()?;
     Ok(Bundle { modules, entry: positions[0] })
+}
+
+impl Bundle {
+    /// Where a name leads that a module gives to `require` when the script runs: to what some file names in its text.
+    pub fn locate(&self, from: usize, name: &str) -> Option<Import> {
+        let named = |module: &Module| match module.leads.get(name) {
+            Some(Lead::Import(import)) => Some(import.clone()),
+            _ => None,
+        };
+        if !name.starts_with(['.', '/']) {
+            let builtin = Import::Builtin(name.to_owned());
+            let is_known = self.modules.iter().any(|module| module.imports.contains(&builtin));
+            return self.modules.iter().find_map(named).or(is_known.then_some(builtin));
+        }
+        let base = &self.modules[from].path;
+        let paths: Vec<PathBuf> = locate::candidates(&locate::normal(&locate::beside(Path::new(base), name)));
+        let at = |path: &PathBuf| self.modules.iter().position(|module| Path::new(&module.path) == path);
+        paths.iter().find_map(at).map(Import::Module)
+    }
 }
 
 #[cfg(test)]

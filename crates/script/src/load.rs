@@ -7,17 +7,19 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use engine::meter::{LogLine, Meter};
-use engine::user::UserFactory;
 use model::plan::Plan;
 use rquickjs::{Ctx, Object, Value};
 use serde_json::Value as Json;
+use url::Url;
 
 use crate::host::{Clock, Host, Seat, SetupData, ShownOptions, World};
 use crate::k6;
-use crate::link::{Bundle, LinkError, link};
+use crate::link::{Bundle, LinkError, Sources, link};
 use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, Planned, ScriptFacts};
 use crate::realm::{Realm, RealmError};
+use crate::remote::{ModuleSettings, Remote};
+use crate::secret::{SecretSource, Secrets};
 use crate::thrown::Thrown;
 use crate::user::ScriptUsers;
 
@@ -34,12 +36,18 @@ pub struct LoadSettings {
     pub clock: Option<Clock>,
     /// Files that are not read from disk: a script from standard input, all files of an archive.
     pub files: BTreeMap<PathBuf, Arc<[u8]>>,
+    /// Where remote modules come from.
+    pub modules: ModuleSettings,
+    /// What `k6/secrets` reads.
+    pub secrets: Vec<SecretSource>,
 }
 
 impl Default for LoadSettings {
     fn default() -> Self {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files: BTreeMap::new() }
+        let modules = ModuleSettings::default();
+        let (files, secrets) = (BTreeMap::new(), Vec::new());
+        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files, modules, secrets }
     }
 }
 
@@ -85,19 +93,29 @@ pub struct Loaded {
 /// # Errors
 /// If anything of it is wrong.
 pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
-    load_bundle(entry, linked(entry, &settings.files)?, settings)
+    let (bundle, warning) = linked(entry, &settings)?;
+    let mut loaded = load_bundle(entry, bundle, settings)?;
+    loaded.warnings.extend(warning);
+    Ok(loaded)
 }
 
 /// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
 const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
-/// The linked files of a script, read on a thread with a stack that deeply nested text does not overflow.
-fn linked(entry: &Path, files: &BTreeMap<PathBuf, Arc<[u8]>>) -> Result<Bundle, LinkError> {
-    let text = |path: &Path| match files.get(path) {
+/// The linked files of a script and what is to be said of them, read on a thread with a stack that deeply nested text
+/// does not overflow.
+fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<String>), LinkError> {
+    let text = |path: &Path| match settings.files.get(path) {
         Some(bytes) => String::from_utf8(bytes.to_vec()).map_err(std::io::Error::other),
         None => std::fs::read_to_string(path),
     };
-    let read = || link(entry, &text, &k6::check);
+    let read = || {
+        let remote = RefCell::new(Remote::new(entry, &settings.modules));
+        let fetch = |url: &Url| remote.borrow_mut().text(url).map_err(|error| error.to_string());
+        let sources = Sources { read: &text, fetch: &fetch, builtins: &k6::check };
+        let bundle = link(entry, &sources)?;
+        Ok((bundle, remote.into_inner().finish()))
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);
         match thread.spawn_scoped(scope, read) {
@@ -121,6 +139,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         clock: settings.clock,
         options: Default::default(),
         files: Mutex::new(settings.files.into_iter().collect()),
+        secrets: Secrets::new(settings.secrets),
         arrays: Default::default(),
         protos: Default::default(),
     });
@@ -151,7 +170,7 @@ impl Loaded {
     }
 
     /// Makes the users of one run: what `setup()` returns is kept for this run alone.
-    pub fn factory(&self) -> Arc<dyn UserFactory> {
+    pub fn factory(&self) -> Arc<ScriptUsers> {
         Arc::new(ScriptUsers::new(self.world.clone()))
     }
 

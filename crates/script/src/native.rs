@@ -10,7 +10,7 @@ mod engine;
 mod fiber;
 mod fields;
 
-pub(crate) use bytes::{copy_bytes, is_binary};
+pub(crate) use bytes::{copy_bytes, copy_view, is_binary};
 pub use engine::Isolation;
 pub(crate) use engine::{Engine, EngineError, Lane};
 pub(crate) use fiber::{Fiber, StackPool, Step, ask, is_cancelled, unwind};

@@ -1,7 +1,6 @@
 //! k6's options become a [`Plan`]: what the script exports, what the environment and the command line say instead,
 //! and k6's defaults for the rest. Never ignores in silence what it knows of k6 and cannot do.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -19,10 +18,11 @@ mod overrides;
 mod read;
 mod scenario;
 mod shortcut;
+mod system_tags;
 mod threshold;
 
 pub use duration::{DurationError, parse_duration};
-pub use overrides::{Overrides, parse_stages};
+pub use overrides::{Overrides, parse_stages, parse_summary_mode};
 
 /// What the script's first run of its init code showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,34 +52,18 @@ impl fmt::Display for OptionsError {
 impl std::error::Error for OptionsError {}
 
 /// k6's options that would change the test and cannot be honoured yet.
-const NOT_YET: [&str; 5] = ["features", "handleSummaryTimeout", "out", "webDashboard", "collectors"];
+const NOT_YET: [&str; 4] = ["features", "out", "webDashboard", "collectors"];
 
 /// Options that change nothing in a run on this machine: k6's own services, the size of a
 /// buffer that is not here, and what the command line reads itself.
 const WITHOUT_EFFECT: [&str; 5] = ["cloud", "ext", "metricSamplesBufferSize", "noUsageReport", "consoleOutput"];
 
-/// System tags that k6 sets unless told otherwise, and that every sample has here.
-const SYSTEM_TAGS: [&str; 14] = [
-    "proto",
-    "subproto",
-    "status",
-    "method",
-    "url",
-    "name",
-    "group",
-    "check",
-    "error",
-    "error_code",
-    "tls_version",
-    "scenario",
-    "service",
-    "expected_response",
-];
-
 const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// How long `setup()` and `teardown()` may take, unless the script says otherwise.
 const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The same for `handleSummary()`.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What came of all options together.
 #[derive(Debug)]
@@ -137,8 +121,11 @@ pub fn plan(
         min_iteration: top.duration(&mut notes, "minIterationDuration").unwrap_or_default(),
         summary_trend_stats: trend_stats(top, &mut notes),
         summary_time_unit: time_unit(top, &mut notes),
+        summary_mode: overrides.summary_mode.unwrap_or_default(),
+        handle_summary: handle_summary(top, facts, &mut notes),
+        hidden_tags: system_tags::hidden(top, &mut notes),
     };
-    refuse_unsupported(top, facts, &mut notes);
+    refuse_unsupported(top, &mut notes);
     for unknown in top.unknown() {
         notes.warning(format!("there is no option `{unknown}`: it is ignored"));
     }
@@ -182,6 +169,12 @@ fn stage(top: &mut Fields<'_>, facts: &ScriptFacts, stage: &StageOfTest, notes: 
     (!no && facts.exports.iter().any(|name| name == stage.name)).then_some(timeout)
 }
 
+/// How long `handleSummary()` may take, if the script exports it.
+fn handle_summary(top: &mut Fields<'_>, facts: &ScriptFacts, notes: &mut Notes) -> Option<Duration> {
+    let timeout = top.duration(notes, "handleSummaryTimeout").unwrap_or(SUMMARY_TIMEOUT);
+    facts.exports.iter().any(|name| name == "handleSummary").then_some(timeout)
+}
+
 fn http(top: &mut Fields<'_>, notes: &mut Notes) -> HttpSettings {
     let default = HttpSettings::default();
     let mut flag = |key| top.flag(notes, key).unwrap_or(false);
@@ -222,7 +215,7 @@ fn time_unit(top: &mut Fields<'_>, notes: &mut Notes) -> Option<String> {
 }
 
 /// Notes a mistake for everything that k6 could do and this program cannot yet.
-fn refuse_unsupported(top: &mut Fields<'_>, facts: &ScriptFacts, notes: &mut Notes) {
+fn refuse_unsupported(top: &mut Fields<'_>, notes: &mut Notes) {
     for key in NOT_YET {
         if top.value(key).is_some_and(|value| !is_unset(value)) {
             notes.mistake(format!("option `{key}` is not supported yet"));
@@ -234,17 +227,8 @@ fn refuse_unsupported(top: &mut Fields<'_>, facts: &ScriptFacts, notes: &mut Not
     if top.flag(notes, "linger") == Some(true) {
         notes.mistake("option `linger`: a run ends with its end, since there is no REST server to stay for");
     }
-    if let Some(tags) = top.texts(notes, "systemTags") {
-        let wanted: BTreeSet<&str> = tags.iter().map(String::as_str).collect();
-        if wanted != BTreeSet::from(SYSTEM_TAGS) {
-            notes.mistake("option `systemTags` is not supported yet");
-        }
-    }
     for key in WITHOUT_EFFECT {
         top.value(key);
-    }
-    if facts.exports.iter().any(|name| name == "handleSummary") {
-        notes.mistake("the export `handleSummary()` is not supported yet");
     }
 }
 

@@ -1,18 +1,21 @@
 //! A realm: one JavaScript engine with the host's functions and the compiled script in it, ready to start users.
 
 mod globals;
+mod web;
 
 use std::rc::Rc;
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Value};
+use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Persistent, Value};
 
 use crate::event_loop;
 use crate::host::{Host, Phase, Seat};
 use crate::k6;
-use crate::link::{Import, Module};
+use crate::link::{Import, Lead, Module, ModuleKind};
 use crate::native::{Engine, EngineError, Isolation, Lane};
 use crate::thrown::{OWN_CODE, Thrown};
+
+pub(crate) use globals::read_file;
 
 /// Users that share an engine: more save little memory, and make collecting cyclic garbage take longer at once.
 pub(crate) const USERS_PER_REALM: u32 = 250;
@@ -75,8 +78,9 @@ impl Realm {
             self.engine.with(|ctx| {
                 let start = || -> rquickjs::Result<_> {
                     ctx.globals().set("__VU", seat.vu)?;
-                    let exports: Object<'_> = self.starter.clone().restore(ctx)?.call(())?;
+                    let started: Value<'_> = self.starter.clone().restore(ctx)?.call(())?;
                     event_loop::run_early(ctx, seat)?;
+                    let exports = settled(ctx, started)?;
                     self.consolidate(ctx, &exports)?;
                     Ok(Persistent::save(ctx, exports))
                 };
@@ -85,11 +89,14 @@ impl Realm {
         });
         seat.events.clear();
         let rejection = seat.rejections.take().into_iter().next();
+        let mask = |text: &str| host.world.secrets.mask(text).into_owned();
         if let Some(engine::user::Ending::Aborted(text)) = seat.ending.take() {
-            return Err(RealmError::Aborted(text));
+            return Err(RealmError::Aborted(mask(&text)));
         }
-        let exports = result.map_err(RealmError::Threw)?;
-        if let Some((_, text)) = rejection {
+        let exports = result.map_err(|thrown| {
+            RealmError::Threw(Thrown { headline: mask(&thrown.headline), stack: mask(&thrown.stack) })
+        })?;
+        if let Some((_, text)) = rejection.map(|(promise, text)| (promise, mask(&text))) {
             return Err(RealmError::Threw(Thrown {
                 headline: format!("unhandled rejection: {text}"),
                 stack: String::new(),
@@ -135,33 +142,89 @@ fn evaluate<'js>(ctx: &Ctx<'js>, path: &str, code: &str) -> rquickjs::Result<Val
 /// The function that starts a user: all factories, what each imports, and the k6 modules that any of them imports.
 fn starter<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, own: &Object<'js>) -> rquickjs::Result<Function<'js>> {
     let bundle = &host.world.bundle;
-    let (factories, imports, metas) = (Array::new(ctx.clone())?, Array::new(ctx.clone())?, Array::new(ctx.clone())?);
+    let plans = Array::new(ctx.clone())?;
     let modules = Object::new(ctx.clone())?;
     for (index, module) in bundle.modules.iter().enumerate() {
-        factories.set(index, evaluate(ctx, &module.path, &module.source)?)?;
-        let list = Array::new(ctx.clone())?;
-        for (position, import) in module.imports.iter().enumerate() {
-            match import {
-                Import::Module(number) => list.set(position, *number)?,
-                Import::Builtin(name) => {
-                    if !modules.contains_key(name)? {
-                        modules.set(name, k6::module(ctx, host, name)?)?;
-                    }
-                    list.set(position, name)?;
-                }
-            }
-        }
-        imports.set(index, list)?;
-        metas.set(index, meta(ctx, module)?)?;
+        plans.set(index, plan(ctx, host, module, &modules)?)?;
     }
+    let locator = host.clone();
+    let locate = move |ctx: Ctx<'js>, from: usize, name: String| match locator.world.bundle.locate(from, &name) {
+        Some(import) => lead(&ctx, &import),
+        None => Err(Exception::throw_message(
+            &ctx,
+            &format!(
+                "cannot find module '{name}': a name that is made while the script runs can lead only to modules that \
+                some file names in its text, such as require('./file.js')"
+            ),
+        )),
+    };
+    let locate = Function::new(ctx.clone(), locate)?;
     let make: Function<'_> = own.get("starter")?;
-    make.call((factories, imports, modules, metas, bundle.entry))
+    make.call((plans, modules, bundle.entry, locate))
+}
+
+/// What `realm.js` must know of a module; the modules of k6 that it imports are added to `modules`.
+fn plan<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, module: &Module, modules: &Object<'js>) -> rquickjs::Result<Object<'js>> {
+    let plan = Object::new(ctx.clone())?;
+    let (imports, leads) = (Array::new(ctx.clone())?, Object::new(ctx.clone())?);
+    let nowhere = Object::new(ctx.clone())?;
+    let known = |import: &Import| match import {
+        Import::Builtin(name) if !modules.contains_key(name)? => modules.set(name, k6::module(ctx, host, name)?),
+        _ => Ok(()),
+    };
+    for (position, import) in module.imports.iter().enumerate() {
+        known(import)?;
+        imports.set(position, lead(ctx, import)?)?;
+    }
+    for (name, to) in &module.leads {
+        match to {
+            Lead::Import(import) => {
+                known(import)?;
+                leads.set(name, lead(ctx, import)?)?;
+            }
+            Lead::Nowhere(sentence) => nowhere.set(name, sentence)?,
+        }
+    }
+    let kind = match module.kind {
+        ModuleKind::Script => "script",
+        ModuleKind::Awaiting => "awaiting",
+        ModuleKind::CommonJs => "common",
+    };
+    plan.set("factory", evaluate(ctx, &module.path, &module.source)?)?;
+    plan.set("imports", imports)?;
+    plan.set("meta", meta(ctx, module)?)?;
+    plan.set("kind", kind)?;
+    plan.set("needs", module.needs.clone())?;
+    plan.set("leads", leads)?;
+    plan.set("nowhere", nowhere)?;
+    Ok(plan)
+}
+
+/// An import as `realm.js` has it: the number of a module, or the name of one of k6.
+fn lead<'js>(ctx: &Ctx<'js>, import: &Import) -> rquickjs::Result<Value<'js>> {
+    match import {
+        Import::Module(number) => number.into_js(ctx),
+        Import::Builtin(name) => name.into_js(ctx),
+    }
+}
+
+/// What the init code gave, when all that it waits for has come.
+fn settled<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Object<'js>> {
+    while ctx.execute_pending_job() {}
+    let Some(promise) = value.as_promise() else { return Object::from_value(value) };
+    promise.result().unwrap_or_else(|| {
+        let sentence = "an `await` outside of a function waits for something that cannot come in the init code, \
+            such as a timer or a request: await it in an async function";
+        Err(Exception::throw_message(ctx, sentence))
+    })
 }
 
 /// What `import.meta` is.
 fn meta<'js>(ctx: &Ctx<'js>, module: &Module) -> rquickjs::Result<Object<'js>> {
+    // The path of an address would be that of a folder.
+    let remote = url::Url::parse(&module.path).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
     let path = std::path::absolute(&module.path).unwrap_or_else(|_| module.path.clone().into());
-    let base = url::Url::from_file_path(path).ok();
+    let base = remote.or_else(|| url::Url::from_file_path(path).ok());
     let meta = Object::new(ctx.clone())?;
     meta.set("url", base.as_ref().map(url::Url::to_string))?;
     let resolve = move |ctx: Ctx<'js>, specifier: String| {

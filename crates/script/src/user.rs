@@ -4,9 +4,9 @@
 mod tests;
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use engine::meter::Meter;
+use engine::meter::{Meter, TagSet};
 use engine::user::{Answer, Ask, Ending, Nursery, User, UserError, UserFactory};
 
 use crate::execution::{Life, Role};
@@ -14,15 +14,37 @@ use crate::host::{Host, Seat, SetupData, World};
 use crate::native::{Fiber, Lane, StackPool, Step};
 use crate::realm::{Realm, RealmError};
 
-/// Makes users of a script.
-pub(crate) struct ScriptUsers {
+/// Makes the users of a script in one run.
+pub struct ScriptUsers {
     world: Arc<World>,
     setup_data: SetupData,
+    /// What `handleSummary()` is to be called with, and where its result goes.
+    summary: Option<(Arc<str>, Handled)>,
 }
+
+/// Where texts or bytes are to go: `stdout`, `stderr` or a path, and what.
+pub type Destinations = Vec<(String, Vec<u8>)>;
+
+/// What `handleSummary()` returned. `None` inside if it wants the usual summary; nothing at all if it did not come to
+/// its end.
+pub type Handled = Arc<OnceLock<Option<Destinations>>>;
 
 impl ScriptUsers {
     pub(crate) fn new(world: Arc<World>) -> Self {
-        Self { world, setup_data: SetupData::default() }
+        Self { world, setup_data: SetupData::default(), summary: None }
+    }
+
+    /// What `setup()` returned, as JSON.
+    pub fn setup_data(&self) -> Option<String> {
+        self.setup_data.get().cloned().flatten()
+    }
+
+    /// Makes the one user that calls `handleSummary(data)` in its only iteration; `data` is JSON, to which the setup data
+    /// is added.
+    pub fn handle_summary(&self, data: String) -> (Arc<dyn UserFactory>, Handled) {
+        let handled = Handled::default();
+        let summary = Some((Arc::from(data), handled.clone()));
+        (Arc::new(Self { world: self.world.clone(), setup_data: self.setup_data.clone(), summary }), handled)
     }
 }
 
@@ -32,6 +54,7 @@ impl UserFactory for ScriptUsers {
             pool: StackPool::new(self.world.stack_bytes),
             world: self.world.clone(),
             setup_data: self.setup_data.clone(),
+            summary: self.summary.clone(),
             meter,
             realm: None,
         }))
@@ -42,6 +65,7 @@ impl UserFactory for ScriptUsers {
 struct ScriptNursery {
     world: Arc<World>,
     setup_data: SetupData,
+    summary: Option<(Arc<str>, Handled)>,
     meter: Rc<Meter>,
     pool: Rc<StackPool>,
     /// The realm that is being filled, and how many users it has.
@@ -78,7 +102,10 @@ impl ScriptNursery {
 
 impl Nursery for ScriptNursery {
     fn user(&mut self, vu: u32) -> Result<Box<dyn User>, UserError> {
-        self.make(vu, Role::Scenario)
+        match self.summary.clone() {
+            Some((data, handled)) => self.make(vu, Role::Summary(data, handled)),
+            None => self.make(vu, Role::Scenario),
+        }
     }
 
     fn setup(&mut self) -> Result<Box<dyn User>, UserError> {
@@ -131,6 +158,10 @@ impl User for ScriptUser {
                 Ask::Done(ending)
             }
         }
+    }
+
+    fn tags(&self) -> Option<TagSet> {
+        self.seat.assignment.borrow().is_some().then(|| self.seat.root_tags.get())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The same answers for machines: the documents of the contract, and k6's `--summary-export`.
 
+mod data;
 mod export;
 
+pub use data::{Screen, summary_data};
 pub use export::summary_export;
 
 use model::lab::LabReport;

@@ -117,7 +117,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
             }
             let mut signals = Signals::catch()?;
             let env = super::run::environment(true, Default::default(), env);
-            let settings = super::run::settings(&typed.script, env);
+            let settings = super::run::settings(&typed.script, env)?;
             let loaded = super::run::load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let (mut plan, warnings) = super::run::plan_of(&loaded, &script::options::Overrides::default())?;
@@ -128,7 +128,7 @@ async fn resolve(typed: &args::Find, output: &mut Output) -> Result<Wish, Failur
             plan.scenarios = vec![scenario(&only_exec(&plan)?, max)];
             plan.promises.clone_from(&promises);
             plan.thresholds.clear();
-            (plan, loaded.factory(), None, signals)
+            (plan, loaded.factory() as Arc<dyn UserFactory>, None, signals)
         }
     };
     check_metrics(&plan)?;
@@ -290,6 +290,8 @@ pub(crate) async fn search(wish: Wish, output: Output) -> Result<(Verdict, Outco
             guard: wish.guard,
             file: wish.file,
             workers: wish.workers,
+            samples: None,
+            notices: None,
         },
         output,
     )?;

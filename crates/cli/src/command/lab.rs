@@ -136,6 +136,8 @@ async fn climb(
         guard,
         file: None,
         workers: None,
+        samples: None,
+        notices: None,
     };
     let mut search = Search::new(analysis::search::Settings {
         users_max: top,

@@ -1,32 +1,36 @@
 //! `plimsoll run`: a k6 script with k6's options, thresholds, summary and exit codes, and what limited it behind.
 
 mod options;
+mod outputs;
+mod results;
 mod source;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use engine::user::UserFactory;
 use model::plan::Plan;
-use model::record::{Entry, Level, RunRecord, StepSpan};
-use model::summary::ThresholdState;
+use model::record::{Level, RunRecord, StepSpan};
 use model::unit::Interval;
 use model::verdict::Phase;
 use script::LoadError;
 use script::link::LinkError;
 use script::options::{Overrides, Planned, ScriptFacts};
 
-use super::{all_or_nothing, can_be_written, pairs, unsupported, watch_specs, write_result};
+use super::{all_or_nothing, can_be_written, pairs, unsupported, watch_specs};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::progress;
 use crate::record_file::RecordFile;
-use crate::session::{Outcome, Session, Settings, Watching};
+use crate::session::{Session, Settings, Watching};
 use crate::signals::Signals;
 use crate::target::{Guard, Target, reach, shown};
+use outputs::Outputs;
+use results::Wishes;
 
 /// Runs the command.
 pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Failure> {
@@ -38,49 +42,70 @@ pub(crate) async fn run(typed: args::Run, mut output: Output) -> Result<Exit, Fa
     let env = pairs("--env", &typed.scripting.env, &mut mistakes);
     options::refuse(&typed, &mut mistakes);
     all_or_nothing(&mistakes)?;
-    typed.summary_export.as_deref().map_or(Ok(()), can_be_written)?;
+    let export = typed.summary_export.clone().or_else(|| variable("K6_SUMMARY_EXPORT").map(PathBuf::from));
+    export.as_deref().map_or(Ok(()), can_be_written)?;
     let mut overrides = options::overrides(&typed)?;
     options::log_to(&typed.logging, &overrides, &mut output)?;
     if typed.k6.address.is_some() {
         output.say(Level::Info, "--address has no effect: there is no REST server");
     }
+    let wanted = outputs::wanted(&typed.out)?;
     let guard = Guard::new(&typed.watching.allow);
     let source = source::Source::parse(&typed.script, typed.k6.kind.as_deref())?;
     overrides.archive = source.options;
-    let (plan, factory, address, signals) = match source.target {
+    let (plan, users, address, signals) = match source.target {
         Target::Url(url) => {
             let facts = ScriptFacts { exports: vec!["default".to_owned()], metrics: Vec::new() };
             let nothing = serde_json::Value::Object(serde_json::Map::new());
             let planned: Planned =
                 script::options::plan(&shown(&url), &nothing, &facts, &overrides).map_err(options_failure)?;
-            let factory = engine::url_users(url.as_str(), Duration::ZERO);
             let plan = warned((planned.plan, planned.warnings), &typed.connections, &mut output);
             let address = reach(&url, &plan.network, &guard)?;
-            (plan, factory, address, Signals::catch()?)
+            (plan, Users::Url(url), address, Signals::catch()?)
         }
         Target::Script(path) => {
             let mut signals = Signals::catch()?;
-            let settings = settings(&typed.scripting, environment(typed.k6.include_system_env_vars, source.env, env));
+            let settings = settings(&typed.scripting, environment(typed.k6.include_system_env_vars, source.env, env))?;
             let settings = script::LoadSettings { files: source.files, ..settings };
             let loaded = load(&path, settings, &mut signals).await?;
             loaded.log.iter().for_each(|line| output.script(line.level, &line.text));
             let plan = warned(plan_of(&loaded, &overrides)?, &typed.connections, &mut output);
-            (plan.clone(), loaded.factory(), None, signals)
+            (plan, Users::Script(loaded.factory()), None, signals)
         }
     };
+    let mut outputs = Outputs::start(wanted, &plan)?;
     let settings = Settings {
         command: "run",
         plan: plan.clone(),
-        factory,
+        factory: users.factory(),
         watching: Watching { target: address, specs },
-        guard,
+        guard: guard.clone(),
         file: typed.files.record.as_deref().map(RecordFile::create).transpose()?,
         workers: typed.watching.workers.map(usize::from),
+        samples: outputs.as_mut().and_then(Outputs::sender),
+        notices: outputs.as_mut().and_then(Outputs::notices),
     };
     let mut session = Session::begin_with(signals, settings, output)?;
     let ends = planned_end(&plan);
     session.until(None, &|record, elapsed| progress::of(record, "running", elapsed, ends)).await;
-    finish(session.conclude().await, &plan, &typed)
+    let outcome = session.conclude().await;
+    let wishes = Wishes { plan, users, guard, export, fail_on_exceptions: typed.fail_on_exceptions };
+    results::finish(outcome, outputs, &wishes).await
+}
+
+/// Who offers the load.
+enum Users {
+    Url(url::Url),
+    Script(Arc<script::ScriptUsers>),
+}
+
+impl Users {
+    fn factory(&self) -> Arc<dyn UserFactory> {
+        match self {
+            Self::Url(url) => engine::url_users(url.as_str(), Duration::ZERO),
+            Self::Script(users) => users.clone(),
+        }
+    }
 }
 
 fn warned(
@@ -91,48 +116,6 @@ fn warned(
     connections.apply(&mut plan.http);
     warnings.iter().for_each(|warning| output.say(Level::Warn, warning));
     Arc::new(plan)
-}
-
-/// Judges and prints what came of a run.
-fn finish(mut outcome: Outcome, plan: &Plan, typed: &args::Run) -> Result<Exit, Failure> {
-    let mut summary = outcome.record.summary.take().unwrap_or_default();
-    summary.thresholds = analysis::threshold::judge(&summary, &plan.thresholds);
-    let broken: Vec<_> = summary
-        .thresholds
-        .iter()
-        .filter(|result| matches!(result.state, ThresholdState::Failed(_)))
-        .map(|result| format!("{} {}", result.selector, result.expression))
-        .collect();
-    let trouble = outcome.trouble();
-    if !typed.no_summary {
-        let text = view::text::summary(&summary, plan, outcome.output.style());
-        outcome.output.result(&text);
-        limit(&outcome.record, &mut outcome.output);
-    }
-    let exported = match &typed.summary_export {
-        Some(path) => write_result(path, &view::json::summary_export(&summary, plan), &mut outcome.output),
-        None => Ok(()),
-    };
-    // What the run itself says comes first: it must not look like a mere trouble with files.
-    if let Err(failure) = &exported
-        && (trouble.is_some() || !broken.is_empty() || outcome.broken_early.is_some())
-    {
-        outcome.output.say(Level::Error, &format!("{:#}", failure.error));
-    }
-    if let Some(file) = &mut outcome.file
-        && let Err(sentence) = file.append(&Entry::Summary(Box::new(summary)))
-    {
-        outcome.output.say(Level::Error, &sentence);
-    }
-    if let Some((exit, sentence)) = trouble {
-        return sentence.map_or(Ok(exit), |sentence| Err(Failure::new(exit, sentence)));
-    }
-    if !broken.is_empty() || outcome.broken_early.is_some() {
-        let sentence = format!("thresholds on metrics '{}' have been broken", broken.join("', '"));
-        return Err(Failure::new(Exit::ThresholdsBroken, sentence));
-    }
-    exported?;
-    Ok(if outcome.file.as_ref().is_some_and(|file| !file.complete()) { Exit::Other } else { Exit::Ok })
 }
 
 /// Prints what limited a run.
@@ -155,6 +138,11 @@ fn whole_run(record: &RunRecord) -> Option<StepSpan> {
     Some(StepSpan { phase: Phase::Confirm, users, whole, measured: whole })
 }
 
+/// A variable of the environment that is set and not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
 fn options_failure(error: script::options::OptionsError) -> Failure {
     Failure { exit: Exit::InvalidConfig, error: error.into() }
 }
@@ -174,9 +162,9 @@ pub(crate) fn environment(
 }
 
 /// How a script is loaded.
-pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> script::LoadSettings {
+pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> Result<script::LoadSettings, Failure> {
     let began = crate::session::now();
-    script::LoadSettings {
+    Ok(script::LoadSettings {
         env,
         isolation: match flags.isolation {
             args::Isolation::Shared => script::Isolation::Shared,
@@ -184,8 +172,10 @@ pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> s
         },
         stack_bytes: flags.stack_size as usize * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
+        modules: crate::modules::settings(flags),
+        secrets: crate::secret::sources(&flags.secret_source)?,
         ..script::LoadSettings::default()
-    }
+    })
 }
 
 /// Loads a script: its modules are linked and its init code runs once, on a thread that is left alone if a signal comes

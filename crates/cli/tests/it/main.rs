@@ -2,12 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers fail by panicking")]
 
 mod cut_off;
+mod differential;
 mod documents;
 mod grpc;
 mod machine;
 mod mistakes;
+mod outputs;
 mod prepare;
 mod run;
 mod service;
 mod signals;
+mod standard;
+mod summary;
 mod tidy;

@@ -24,6 +24,8 @@ pub(crate) struct Finished {
     pub(crate) failed: Option<bool>,
     /// Whether an answer came that was not unexpected.
     pub(crate) answered: bool,
+    /// 0 if there was no answer.
+    pub(crate) status: u16,
 }
 
 /// The endpoints of a run, and their requests in the second that is under way.
@@ -32,6 +34,8 @@ pub(super) struct Endpoints {
     ids: HashMap<Rc<str>, Endpoint, FixedState>,
     names: Vec<Rc<str>>,
     requests: Vec<Requests>,
+    /// Whether some were not told apart.
+    pub(super) full: bool,
 }
 
 impl Endpoints {
@@ -39,7 +43,8 @@ impl Endpoints {
         if let Some(known) = self.ids.get(name) {
             return *known;
         }
-        let name = if self.names.len() < ENDPOINTS_MAX { Rc::from(name) } else { Rc::from(OTHER) };
+        self.full = self.names.len() >= ENDPOINTS_MAX;
+        let name = if self.full { Rc::from(OTHER) } else { Rc::from(name) };
         *self.ids.entry(name).or_insert_with_key(|name| {
             self.names.push(name.clone());
             self.requests.push(Requests::default());
@@ -78,7 +83,8 @@ impl Meter {
     /// A request ended: all its samples.
     pub(crate) fn request_ended(&self, finished: &Finished) {
         let inner = &mut *self.inner.borrow_mut();
-        let Finished { tags, endpoint, timings, failed, answered } = *finished;
+        let Finished { tags, endpoint, timings, failed, answered, status } = *finished;
+        inner.stamp();
         let duration = timings.duration();
         let mut add = |metric, value| self.add_to(inner, metric, value, tags, answered);
         add(MetricId::HTTP_REQS, 1.0);
@@ -95,6 +101,7 @@ impl Meter {
         let requests = &mut inner.endpoints.requests[endpoint.0 as usize];
         requests.finished += 1;
         requests.failed += u64::from(!answered);
+        requests.count_status(status, 1);
         requests.duration.record_ms(duration);
         requests.connecting_ms_sum += timings.connecting + timings.tls_handshaking;
         requests.blocked_ms_sum += timings.blocked;

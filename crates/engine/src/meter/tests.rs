@@ -39,6 +39,7 @@ fn finished(meter: &Meter, name: &str, waiting: f64, answered: bool) -> Finished
         timings: Timings { waiting, ..Timings::default() },
         failed: Some(!answered),
         answered,
+        status: if answered { 200 } else { 0 },
     }
 }
 
@@ -120,4 +121,74 @@ fn checks_count_in_their_group_in_the_order_of_first_use() {
     );
     let Total::Rate { passes, total } = meter.summary().metrics["checks"].total else { panic!() };
     assert_eq!((passes, total), (2, 4));
+}
+
+#[test]
+fn endless_check_names_count_as_other_and_it_is_said() {
+    let meter = Meter::new(Arc::new(plan()));
+    (0..CHECKS_MAX + 5).for_each(|number| meter.check(&format!("check {number}"), true, TagSet::RUN));
+    let summary = meter.summary();
+    assert_eq!(summary.root.checks.len(), CHECKS_MAX + 1);
+    assert_eq!(summary.root.checks.last().map(|check| (check.name.as_str(), check.passes)), Some((OTHER, 5)));
+    assert!(summary.limits.iter().any(|limit| limit.contains("checks")), "{:?}", summary.limits);
+}
+
+#[test]
+fn hidden_tags_are_on_no_sample() {
+    let meter = Meter::new(Arc::new(Plan { hidden_tags: vec!["url".to_owned()], ..plan() }));
+    let set = meter.tags(TagSet::RUN, &[("url", "http://x"), ("name", "x")]);
+    assert_eq!((meter.tag(set, "url"), meter.tag(set, "name").as_deref()), (None, Some("x")));
+}
+
+#[test]
+fn the_full_summary_has_a_block_for_each_scenario_and_group() {
+    let meter = Meter::new(Arc::new(Plan { summary_mode: SummaryMode::Full, ..plan() }));
+    let scenario = meter.tags(TagSet::RUN, &[("scenario", "s")]);
+    let group = meter.tags(scenario, &[("group", "::g")]);
+    meter.add(MetricId::HTTP_REQS, 1.0, scenario);
+    meter.add(MetricId::HTTP_REQS, 1.0, group);
+    meter.check("ok", true, group);
+    let summary = meter.summary();
+    let count = |group: &str| {
+        let block = summary.blocks.iter().find(|block| (&*block.scenario, &*block.group) == ("s", group)).unwrap();
+        (block.metrics["http_reqs"].total.clone(), block.checks.len())
+    };
+    assert_eq!(count(""), (Total::Counter(2.0), 1));
+    assert_eq!(count("::g"), (Total::Counter(1.0), 1));
+    assert!(Meter::new(Arc::new(plan())).summary().blocks.is_empty());
+}
+
+#[test]
+fn exceptions_are_counted_by_text() {
+    let meter = Meter::new(Arc::new(plan()));
+    (0..30).for_each(|number| meter.exception(&format!("Error: {}", number / 2)));
+    (0..30).for_each(|number| meter.exception(&format!("TypeError: {number}")));
+    let summary = meter.summary();
+    assert_eq!(summary.exceptions_count(), 60);
+    assert_eq!(summary.exceptions["Error: 3"], 2);
+    assert_eq!(summary.exceptions[OTHER], 25);
+}
+
+#[test]
+fn a_sum_of_nothing_is_not_the_same_as_no_sample() {
+    let meter = Meter::new(Arc::new(plan()));
+    let names = |meter: &Meter| meter.summary().metrics.into_keys().collect::<Vec<_>>();
+    // What has a threshold is there, and so is what it is a part of; other parts are not.
+    assert_eq!(names(&meter), ["http_req_duration", "http_req_duration{status:200}"]);
+    meter.add(meter.metric("mine").unwrap(), 0.0, TagSet::RUN);
+    assert_eq!(names(&meter), ["http_req_duration", "http_req_duration{status:200}", "mine"]);
+}
+
+#[test]
+fn groups_have_a_place_even_if_nothing_is_checked_in_them() {
+    let meter = Meter::new(Arc::new(plan()));
+    let group = |path: &str| meter.tags(TagSet::RUN, &[("group", path)]);
+    for path in ["::z", "::z::inner", "::a"] {
+        meter.add(MetricId::GROUP_DURATION, 1.0, group(path));
+    }
+    meter.add(MetricId::ITERATIONS, 1.0, group("::setup"));
+    meter.check("fine", true, group("::a"));
+    let root = meter.summary().root;
+    let seen: Vec<_> = root.groups.iter().map(|group| (&*group.name, group.groups.len(), group.checks.len())).collect();
+    assert_eq!(seen, [("z", 1, 0), ("a", 0, 1)]);
 }

@@ -251,7 +251,8 @@ async fn reach(
     let (transport, remote) = match &proxy {
         Some(proxy) => {
             net.gate.pass_by_proxy(origin, &net.resolver, net.tally.clock, net.network()).await?;
-            tcp(net, &proxy.origin, progress, from).await.map_err(failure::by_proxy)?
+            let dialed = tcp(net, &proxy.origin, progress, from).await;
+            dialed.map_err(|failure| failure::proxy_dial(&failure, &proxy.origin))?
         }
         None if origin.unix => (unix(origin, net, progress).await?, None),
         None => tcp(net, origin, progress, from).await?,

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::http1::answer::Fault;
+use super::target::Origin;
 use crate::coding::Unpacking;
 use crate::user::Failure;
 
@@ -30,7 +31,18 @@ pub(crate) fn http2(base: u32, what: &str, code: u32) -> Failure {
     }
 }
 
-/// The proxy could not be reached.
+/// The proxy at this place could not be connected to: in k6's words, which name it.
+pub(crate) fn proxy_dial(cause: &Failure, origin: &Origin) -> Failure {
+    let place = format!("{}:{}", origin.host, origin.port);
+    let text = match cause.text.strip_prefix("dial: ") {
+        Some("i/o timeout") => format!("dial tcp {place}: i/o timeout"),
+        Some(what) => format!("dial tcp {place}: connect: {what}"),
+        None => format!("{place}: {}", cause.text),
+    };
+    failure(1200, format!("proxyconnect tcp: {text}"))
+}
+
+/// The proxy broke off.
 pub(crate) fn by_proxy(mut cause: Failure) -> Failure {
     cause.text.insert_str(0, "proxy: ");
     cause

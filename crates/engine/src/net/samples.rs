@@ -66,6 +66,7 @@ impl Samples {
             timings: hop.timings,
             failed: hop.expected.map(|expected| !expected),
             answered,
+            status: hop.status,
         });
         if !answered {
             let cause = match hop.failure {

@@ -532,3 +532,18 @@ async fn tls_is_verified_unless_told_otherwise() {
     };
     LocalSet::new().run_until(secure).await;
 }
+
+/// The variable is the process's own, so that it is set for a process of its own: this test binary with the test above.
+#[test]
+fn the_secrets_of_tls_are_written_where_the_environment_says() {
+    let path = std::env::temp_dir().join(format!("plimsoll-keys-{}", std::process::id()));
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "net::tests::tls_is_verified_unless_told_otherwise"])
+        .env("SSLKEYLOGFILE", &path)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{run:?}");
+    let keys = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(keys.contains("CLIENT_HANDSHAKE_TRAFFIC_SECRET "), "{keys}");
+}

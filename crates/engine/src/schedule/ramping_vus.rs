@@ -73,6 +73,15 @@ fn cut_at(shifts: &[Shift], index: usize, ramp_down: Duration, last: Duration) -
     }
 }
 
+/// From when until when a user in `slot` may be held.
+pub(super) fn spans(ramp: &Ramp, slot: u32, ramp_down: Duration, graceful: Duration) -> Vec<(Duration, Duration)> {
+    let shifts = ramp.shifts(slot);
+    let last = ramp.length() + graceful;
+    let next = |index: usize| shifts.get(index + 1).map_or(last, |next| next.from);
+    let span = |index: usize| (shifts[index].from, cut_at(&shifts, index, ramp_down, last).min(next(index)));
+    (0..shifts.len()).map(span).collect()
+}
+
 pub(super) async fn run(part: &Rc<Part>, ramp: &Ramp, ramp_down: Duration) {
     let last = ramp.length() + part.scenario.graceful_stop;
     let mut users = JoinSet::new();

@@ -56,7 +56,12 @@ fn answer(mut stream: TcpStream, delay: Duration) {
 }
 
 fn run(plan: Plan, url: String, workers: usize, steer: impl FnOnce(Control)) -> (Vec<Window>, Ended) {
-    let options = Options { workers, beginning: tokio::time::Instant::now().into_std(), permit: engine::Permit::all() };
+    let options = Options {
+        workers,
+        beginning: tokio::time::Instant::now().into_std(),
+        permit: engine::Permit::all(),
+        samples: None,
+    };
     let mut running = start(Arc::new(plan), url_users(url, Duration::ZERO), options).unwrap();
     steer(running.control.clone());
     let mut windows = Vec::new();
@@ -138,8 +143,12 @@ fn refused_connections_are_counted_by_cause() {
 fn a_plan_without_scenarios_is_refused() {
     let plan =
         Plan { scenarios: Vec::new(), ..plan(Executor::ExternallyControlled { vus: 0, max_vus: 1, duration: None }) };
-    let options =
-        Options { workers: 1, beginning: tokio::time::Instant::now().into_std(), permit: engine::Permit::all() };
+    let options = Options {
+        workers: 1,
+        beginning: tokio::time::Instant::now().into_std(),
+        permit: engine::Permit::all(),
+        samples: None,
+    };
     let refused = start(Arc::new(plan), url_users("http://h/", Duration::ZERO), options);
     assert!(matches!(refused, Err(StartError::NoScenario)));
 }
@@ -147,7 +156,7 @@ fn a_plan_without_scenarios_is_refused() {
 /// What a run of ten iterations tells of addresses and of its end, with this permit.
 fn passages(permit: engine::Permit, address: SocketAddr) -> (Vec<SocketAddr>, EndReason) {
     let executor = Executor::SharedIterations { vus: 4, iterations: 10, max_duration: Duration::from_secs(60) };
-    let options = Options { workers: 2, beginning: tokio::time::Instant::now().into_std(), permit };
+    let options = Options { workers: 2, beginning: tokio::time::Instant::now().into_std(), permit, samples: None };
     let users = url_users(format!("http://{address}/"), Duration::ZERO);
     let mut running = start(Arc::new(plan(executor)), users, options).unwrap();
     let mut contacted = Vec::new();

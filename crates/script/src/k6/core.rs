@@ -92,14 +92,16 @@ fn group<'js>(ctx: &Ctx<'js>, host: &Host, name: &str, body: &Value<'js>) -> Res
     }
     let outer = (seat.group.borrow().clone(), seat.tags.get());
     let path: Rc<str> = format!("{}::{name}", outer.0).into();
-    let tags = host.group_tags(seat.root_tags.get(), &path);
+    let root = seat.root_tags.get();
+    let tags = host.group_tags(root, &path);
     seat.group.replace(path);
     seat.tags.set(tags);
     let now = || host.world.clock.as_ref().map(|clock| clock());
     let began = now();
     let result = body.call(());
+    // What the body set as tags of the user stays set.
+    seat.tags.set(if seat.root_tags.get() == root { outer.1 } else { host.tags_in(seat.root_tags.get(), &outer.0) });
     seat.group.replace(outer.0);
-    seat.tags.set(outer.1);
     if let (Some(began), Some(ended)) = (began, now())
         && !native::is_cancelled()
     {

@@ -29,7 +29,9 @@
   class SharedArray {
     constructor(name, make) {
       const { length, element } = load(name, () => {
+        if (typeof make !== 'function') throw new TypeError('new SharedArray() needs a name and a function');
         const made = make();
+        if (made instanceof Promise) throw new TypeError('the function of a SharedArray cannot be async: it must return an array');
         if (!Array.isArray(made)) throw new TypeError('only an array can be made into a SharedArray');
         return made.map((value) => stringify(value) ?? 'null');
       });

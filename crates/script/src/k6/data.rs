@@ -36,6 +36,11 @@ fn load<'js>(ctx: &Ctx<'js>, host: &Host, name: &Value<'js>, make: &Function<'js
             arrays.entry(name).or_insert(made).clone()
         }
     };
+    self::elements(ctx, elements)
+}
+
+/// What `data.js` makes an array of.
+pub(super) fn elements<'js>(ctx: &Ctx<'js>, elements: Arc<[String]>) -> Result<Object<'js>> {
     let array = Object::new(ctx.clone())?;
     array.set("length", elements.len())?;
     array.set("element", Function::new(ctx.clone(), move |index: usize| elements.get(index).cloned())?)?;

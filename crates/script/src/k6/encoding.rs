@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD, PAD};
 use rquickjs::function::Opt;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
@@ -20,7 +21,8 @@ fn make<'js>(ctx: &Ctx<'js>, _: &Rc<Host>) -> Result<Object<'js>> {
         encode(&ctx, &input, variant.0.as_ref())
     };
     module.set("b64encode", Function::new(ctx.clone(), function)?.with_name("b64encode")?)?;
-    let function = |ctx: Ctx<'js>, input: Value<'js>, variant: Opt<Value<'js>>, format: Opt<Value<'js>>| {
+    let function = |ctx: Ctx<'js>, input: Opt<Value<'js>>, variant: Opt<Value<'js>>, format: Opt<Value<'js>>| {
+        let input = input.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
         decode(&ctx, &input, variant.0.as_ref(), format.0.as_ref())
     };
     module.set("b64decode", Function::new(ctx.clone(), function)?.with_name("b64decode")?)?;
@@ -43,7 +45,8 @@ fn decode<'js>(
     variant: Option<&Value<'js>>,
     format: Option<&Value<'js>>,
 ) -> Result<Value<'js>> {
-    let packed: String = text(input)?.chars().filter(|letter| !matches!(letter, '\r' | '\n')).collect();
+    let packed = if input.is_undefined() || input.is_null() { String::new() } else { text(input)? };
+    let packed: String = packed.chars().filter(|letter| !matches!(letter, '\r' | '\n')).collect();
     let bytes = engine(variant)?.decode(packed);
     let bytes = bytes.map_err(|error| Exception::throw_message(ctx, &format!("b64decode(): {error}")))?;
     let format = format.filter(|format| !format.is_undefined()).map(text).transpose()?;
@@ -56,10 +59,39 @@ fn decode<'js>(
 /// The variant of this name; `std` for any other and for none, as in k6.
 fn engine(variant: Option<&Value<'_>>) -> Result<GeneralPurpose> {
     let named = variant.filter(|variant| !variant.is_undefined()).map(text).transpose()?;
-    Ok(match named.as_deref() {
-        Some("rawstd") => STANDARD_NO_PAD,
-        Some("url") => URL_SAFE,
-        Some("rawurl") => URL_SAFE_NO_PAD,
-        _ => STANDARD,
-    })
+    let (alphabet, config) = match named.as_deref() {
+        Some("rawstd") => (&alphabet::STANDARD, NO_PAD),
+        Some("url") => (&alphabet::URL_SAFE, PAD),
+        Some("rawurl") => (&alphabet::URL_SAFE, NO_PAD),
+        _ => (&alphabet::STANDARD, PAD),
+    };
+    Ok(GeneralPurpose::new(alphabet, lenient(config)))
+}
+
+/// Bits behind the last byte mean nothing, as in k6.
+fn lenient(config: GeneralPurposeConfig) -> GeneralPurposeConfig {
+    config.with_decode_allow_trailing_bits(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const VARIANTS: [(&alphabet::Alphabet, GeneralPurposeConfig); 4] = [
+        (&alphabet::STANDARD, PAD),
+        (&alphabet::STANDARD, NO_PAD),
+        (&alphabet::URL_SAFE, PAD),
+        (&alphabet::URL_SAFE, NO_PAD),
+    ];
+
+    proptest! {
+        #[test]
+        fn every_variant_gives_back_what_it_was_given(bytes in prop::collection::vec(any::<u8>(), 0..80), variant in 0usize..4) {
+            let (alphabet, config) = VARIANTS[variant];
+            let engine = GeneralPurpose::new(alphabet, lenient(config));
+            prop_assert_eq!(engine.decode(engine.encode(&bytes)).unwrap(), bytes);
+        }
+    }
 }

@@ -20,6 +20,13 @@ impl Edit {
     }
 }
 
+impl Edit {
+    /// Whether it replaces exactly this piece.
+    pub(super) fn covers(&self, span: Span) -> bool {
+        self.start == span.start as usize && self.end == span.end as usize
+    }
+}
+
 /// Appends `source`, changed by `edits`, which must not overlap, to `out`.
 pub(super) fn apply(source: &str, mut edits: Vec<Edit>, out: &mut String) {
     edits.sort_by_key(|edit| (edit.start, edit.end));

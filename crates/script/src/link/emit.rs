@@ -1,14 +1,15 @@
 //! Writes the factory of a file: the file's own text, with its module declarations taken out and its uses of imports
 //! replaced, behind one line of preparation.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::edit::{Edit, apply};
-use super::error::{LinkError, Spot};
+use super::error::LinkError;
 use super::graph::{Graph, Target};
-use super::parse::{ImportedName, Origin, Part, Shape};
+use super::parse::{ImportedName, Kind, Origin, Parsed, Part, Shape, Way};
 use super::resolve::{Binding, Found, Seen};
-use super::{Import, Module};
+use super::{Import, Lead, Module, ModuleKind};
 
 /// The factory of `file`; `positions` gives a file's index in the bundle.
 pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize], seen: &Seen) -> Result<Module, LinkError> {
@@ -18,9 +19,9 @@ pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize], seen: &Seen)
     for import in &parsed.imports {
         emitter.import(import, &mut edits)?;
     }
-    let exports = emitter.exports()?;
+    let exports = if graph.is_common_js(file) { String::new() } else { emitter.exports()? };
+    let mut source = head(parsed);
     let mark = &parsed.mark;
-    let mut source = format!("(function*({mark}import,{mark}export,{mark}meta){{\"use strict\";");
     for index in 0..emitter.imports.len() {
         write!(source, "const {mark}m{index}={mark}import({index});").expect("a String takes all");
     }
@@ -35,7 +36,53 @@ pub(super) fn emit(graph: &Graph, file: usize, positions: &[usize], seen: &Seen)
     apply(&parsed.source, edits, &mut source);
     // The file may end with a comment.
     source.push_str("\n})");
-    Ok(Module { path: parsed.path.clone(), source, imports: emitter.imports })
+    let kind = match parsed.kind {
+        Kind::Script => ModuleKind::Script,
+        Kind::Awaiting => ModuleKind::Awaiting,
+        Kind::CommonJs { .. } => ModuleKind::CommonJs,
+    };
+    let (needs, leads) = leads(graph, file, positions);
+    Ok(Module { path: parsed.path.clone(), source, imports: emitter.imports, kind, needs, leads })
+}
+
+/// The beginning of a factory.
+fn head(parsed: &Parsed) -> String {
+    let mark = &parsed.mark;
+    let has_calls = parsed.uses_dynamic || parsed.uses_require;
+    let dynamic = if has_calls { format!(",{mark}dynamic") } else { String::new() };
+    let awaiting = if parsed.kind == Kind::Awaiting { "async " } else { "" };
+    match parsed.kind {
+        Kind::Script | Kind::Awaiting => {
+            // What is not used must not take a place: the file may have the name for itself.
+            let require = if parsed.uses_require { ",require" } else { "" };
+            format!("({awaiting}function*({mark}import,{mark}export,{mark}meta{dynamic}{require}){{\"use strict\";")
+        }
+        Kind::CommonJs { is_sloppy } => {
+            let strict = if is_sloppy { "" } else { "\"use strict\";" };
+            format!("(function*(require,module,exports{dynamic}){{{strict}")
+        }
+    }
+}
+
+/// What must run before a file, and where the names lead that it gives to `require` and `import()`.
+fn leads(graph: &Graph, file: usize, positions: &[usize]) -> (Vec<usize>, BTreeMap<String, Lead>) {
+    let loaded = &graph.files[file];
+    let (mut needs, mut leads) = (Vec::new(), BTreeMap::new());
+    for (request, target) in loaded.parsed.requests.iter().zip(&loaded.targets) {
+        let lead = match target {
+            Target::File(file) => Lead::Import(Import::Module(positions[*file])),
+            Target::Builtin(name) => Lead::Import(Import::Builtin(name.clone())),
+            Target::Missing(sentence) => Lead::Nowhere(sentence.clone()),
+        };
+        match (request.way, lead) {
+            (Way::Import, Lead::Import(Import::Module(position))) if !needs.contains(&position) => needs.push(position),
+            (Way::Import, _) => {}
+            (Way::Require | Way::Dynamic, lead) => {
+                leads.entry(request.specifier.clone()).or_insert(lead);
+            }
+        }
+    }
+    (needs, leads)
 }
 
 struct Emitter<'g> {
@@ -56,6 +103,9 @@ impl Emitter<'_> {
             Found::Binding(binding) => binding,
             found => {
                 let request = &loaded.parsed.requests[import.request].specifier;
+                if loaded.parsed.may_name_types() && import.uses.is_empty() && found == Found::Nothing {
+                    return Ok(());
+                }
                 return Err(self.not_exported(request, target, &import.part, &found, import.offset));
             }
         };
@@ -90,6 +140,7 @@ impl Emitter<'_> {
             let explicit = loaded.parsed.exports.iter().find(|export| export.name == name);
             let found = self.graph.resolve(self.file, &name);
             let getter = match (explicit.map(|export| (&export.origin, export.offset)), found) {
+                (Some((Origin::Other { .. }, _)), Found::Nothing) if loaded.parsed.may_name_types() => continue,
                 (Some((Origin::Other { request, part }, offset)), found @ (Found::Nothing | Found::Ambiguous)) => {
                     let specifier = &loaded.parsed.requests[*request].specifier;
                     return Err(self.not_exported(specifier, &loaded.targets[*request], part, &found, offset));
@@ -118,6 +169,7 @@ impl Emitter<'_> {
         let import = match target {
             Target::File(file) => Import::Module(self.positions[*file]),
             Target::Builtin(module) => Import::Builtin(module.clone()),
+            Target::Missing(_) => unreachable!("what is imported by a statement is there"),
         };
         let index = self.imports.iter().position(|known| *known == import).unwrap_or_else(|| {
             self.imports.push(import);
@@ -128,9 +180,10 @@ impl Emitter<'_> {
 
     fn not_exported(&self, specifier: &str, target: &Target, part: &Part, found: &Found, offset: usize) -> LinkError {
         let parsed = &self.graph.files[self.file].parsed;
-        let spot = Spot::new(&parsed.path, &parsed.source, offset);
+        let spot = parsed.spot(offset);
         let Part::Name(name) = part else { unreachable!("a namespace always resolves") };
         let names: Vec<String> = match target {
+            Target::Missing(_) => Vec::new(),
             Target::File(file) => self.graph.names(*file).into_iter().collect(),
             Target::Builtin(module) => {
                 ["default"].iter().chain(self.graph.builtins[module]).map(|&n| n.to_owned()).collect()

@@ -48,6 +48,17 @@ impl Spot {
         Self { path: path.to_owned(), line: 1, column: 1, excerpt: String::new() }
     }
 
+    /// The same place in the text that people know, of which `source` was made line by line.
+    pub(super) fn shown_in(mut self, original: &str) -> Self {
+        let line = original.lines().nth(self.line as usize - 1).unwrap_or_default();
+        let start = line.as_ptr() as usize - original.as_ptr() as usize;
+        let column = line.char_indices().nth(self.column as usize - 1).map_or(line.len(), |(at, _)| at);
+        if !line.is_empty() {
+            self.excerpt = Self::new(&self.path, original, start + column).excerpt;
+        }
+        self
+    }
+
     /// The excerpt on lines of its own, for the end of a message.
     fn below(&self) -> String {
         if self.excerpt.is_empty() { String::new() } else { format!("\n{}", self.excerpt) }
@@ -100,7 +111,11 @@ pub enum LinkError {
 }
 
 fn cannot_read(path: &Path, importer: Option<&Spot>, reason: &io::Error) -> String {
-    let hint = if path.extension().is_none() { " (the extension must be written out)" } else { "" };
+    let hint = if path.extension().is_none() && importer.is_some() {
+        " (nor with .js, .mjs, .cjs, .ts, .mts, .cts or .json behind it, nor an index file in it)"
+    } else {
+        ""
+    };
     let from = importer.map_or(String::new(), |spot| format!(", imported at {spot}{}", spot.below()));
     format!("cannot read {}{hint}: {reason}{from}", path.display())
 }

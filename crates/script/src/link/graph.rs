@@ -1,15 +1,12 @@
 //! All files of a script, loaded, and where each of their imports leads.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsStr;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use url::Url;
-
-use super::BuiltinCheck;
-use super::error::{LinkError, Spot};
-use super::parse::{Parsed, Request, parse};
+use super::error::LinkError;
+use super::locate::{Finder, Place, normal};
+use super::parse::{Parsed, Request, Way, parse};
+use super::{BuiltinCheck, Sources, jslib};
 
 /// A file and where its requests lead.
 pub(super) struct Loaded {
@@ -24,6 +21,8 @@ pub(super) enum Target {
     File(usize),
     /// A module of k6.
     Builtin(String),
+    /// Nowhere, for the reason in this sentence; only what is asked for by a call.
+    Missing(String),
 }
 
 /// All files, in the order in which they were met; the entry is the first.
@@ -36,57 +35,61 @@ pub(super) struct Graph {
 }
 
 /// Loads `entry` and all that it imports.
-pub(super) fn load(
-    entry: &Path,
-    read: &dyn Fn(&Path) -> io::Result<String>,
-    builtins: &dyn Fn(&str) -> BuiltinCheck,
-) -> Result<Graph, LinkError> {
+pub(super) fn load(entry: &Path, sources: &Sources<'_>) -> Result<Graph, LinkError> {
     let graph = Graph { files: Vec::new(), order: Vec::new(), builtins: BTreeMap::new() };
-    let mut loader = Loader { read, check: builtins, known: HashMap::new(), graph };
+    let mut loader = Loader { sources, finder: Finder::new(sources.read), known: HashMap::new(), graph };
     let path = normal(entry);
-    if let Some(message) = unsupported_file(&path) {
-        return Err(LinkError::Unsupported { spot: Spot::file(&path.to_string_lossy()), message });
-    }
-    loader.file(&path, None)?;
+    let text = (sources.read)(&path).map_err(|reason| LinkError::FileMissing {
+        path: path.clone(),
+        importer: None,
+        reason,
+    })?;
+    loader.file(&Place::File(path), text)?;
     Ok(loader.graph)
 }
 
 struct Loader<'f> {
-    read: &'f dyn Fn(&Path) -> io::Result<String>,
-    check: &'f dyn Fn(&str) -> BuiltinCheck,
-    known: HashMap<PathBuf, usize>,
+    sources: &'f Sources<'f>,
+    finder: Finder<'f>,
+    known: HashMap<String, usize>,
     graph: Graph,
 }
 
 impl Loader<'_> {
-    fn file(&mut self, path: &Path, importer: Option<Spot>) -> Result<usize, LinkError> {
-        if let Some(&known) = self.known.get(path) {
-            return Ok(known);
-        }
-        let source = (self.read)(path).map_err(|reason| LinkError::FileMissing {
-            path: path.to_owned(),
-            importer: importer.map(Box::new),
-            reason,
-        })?;
-        let parsed = parse(&path.to_string_lossy(), source)?;
+    fn file(&mut self, place: &Place, text: String) -> Result<usize, LinkError> {
+        let name = place.name();
+        let parsed = parse(&name, text)?;
         let at = self.graph.files.len();
-        self.known.insert(path.to_owned(), at);
+        self.known.insert(name, at);
         self.graph.files.push(Loaded { parsed, targets: Vec::new() });
         for index in 0..self.graph.files[at].parsed.requests.len() {
-            let target = self.target(path, at, index)?;
+            let target = match self.target(place, at, index) {
+                // A file that asks in a call may catch the error: whether the call is reached, the run will show.
+                Err(error) if self.may_fail(at, index, &error) => Target::Missing(sentence(&error)),
+                other => other?,
+            };
             self.graph.files[at].targets.push(target);
         }
         self.graph.order.push(at);
         Ok(at)
     }
 
-    fn target(&mut self, importer: &Path, at: usize, index: usize) -> Result<Target, LinkError> {
+    fn may_fail(&self, at: usize, index: usize, error: &LinkError) -> bool {
         let parsed = &self.graph.files[at].parsed;
-        let Request { specifier, offset } = &parsed.requests[index];
-        let specifier = specifier.clone();
-        let spot = Spot::new(&parsed.path, &parsed.source, *offset);
+        let is_here = match error {
+            LinkError::FileMissing { importer, .. } => importer.as_ref().is_some_and(|spot| spot.path == parsed.path),
+            LinkError::Import { spot, .. } | LinkError::Unsupported { spot, .. } => spot.path == parsed.path,
+            LinkError::Syntax { .. } => false,
+        };
+        is_here && parsed.requests[index].way != Way::Import
+    }
+
+    fn target(&mut self, importer: &Place, at: usize, index: usize) -> Result<Target, LinkError> {
+        let parsed = &self.graph.files[at].parsed;
+        let Request { specifier, offset, way } = &parsed.requests[index];
+        let (specifier, spot, way) = (specifier.clone(), parsed.spot(*offset), *way);
         if specifier == "k6" || specifier.starts_with("k6/") {
-            return match (self.check)(&specifier) {
+            return match (self.sources.builtins)(&specifier) {
                 BuiltinCheck::Known(names) => {
                     self.graph.builtins.insert(specifier.clone(), names);
                     Ok(Target::Builtin(specifier))
@@ -97,59 +100,30 @@ impl Loader<'_> {
                 }
             };
         }
-        if specifier.starts_with("https://") || specifier.starts_with("http://") {
-            let message = "remote imports are not supported yet: save the file beside the script and import it by path";
-            return Err(LinkError::Unsupported { spot, message: message.to_owned() });
+        let place = self.finder.place(importer, &specifier, way, &spot)?;
+        if let Some(&known) = self.known.get(&place.name()) {
+            return Ok(Target::File(known));
         }
-        let Some(path) = local_path(importer, &specifier) else {
-            let message = format!(
-                "`{specifier}` is neither a module of k6 nor a path: a path begins with `./`, `../`, `/` or `file://`"
-            );
-            return Err(LinkError::Import { spot, message });
-        };
-        if let Some(message) = unsupported_file(&path) {
-            return Err(LinkError::Unsupported { spot, message });
-        }
-        self.file(&path, Some(spot)).map(Target::File)
-    }
-}
-
-/// The file that a specifier means, if it is a path.
-fn local_path(importer: &Path, specifier: &str) -> Option<PathBuf> {
-    if specifier.starts_with("file://") {
-        let path = Url::parse(specifier).ok()?.to_file_path().ok()?;
-        return Some(normal(&path));
-    }
-    if !specifier.starts_with(['.', '/']) {
-        return None;
-    }
-    // An absolute path replaces the folder.
-    Some(normal(&importer.parent().unwrap_or(Path::new("")).join(specifier)))
-}
-
-fn unsupported_file(path: &Path) -> Option<String> {
-    match path.extension().and_then(OsStr::to_str) {
-        Some("ts" | "mts" | "cts" | "tsx") => Some("TypeScript is not supported yet".to_owned()),
-        Some("json") => Some("JSON files cannot be imported: use `JSON.parse(open('…'))`".to_owned()),
-        _ => None,
-    }
-}
-
-/// Without `.` and `..`, by the letters of the path alone: the same file must not be loaded twice.
-pub(crate) fn normal(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => match clean.components().next_back() {
-                Some(Component::Normal(_)) => {
-                    clean.pop();
-                }
-                Some(Component::RootDir | Component::Prefix(_)) => {}
-                _ => clean.push(part),
+        let text = match &place {
+            Place::File(path) => self.finder.text(path).map_err(|reason| LinkError::FileMissing {
+                path: path.clone(),
+                importer: Some(Box::new(spot)),
+                reason,
+            })?,
+            Place::Url(url) => match jslib::find(url) {
+                Some(own) => own.to_owned(),
+                None => (self.sources.fetch)(url).map_err(|message| LinkError::Import { spot, message })?,
             },
-            _ => clean.push(part),
-        }
+        };
+        self.file(&place, text).map(Target::File)
     }
-    clean
+}
+
+/// What is wrong, without the place: the call that throws it has one.
+fn sentence(error: &LinkError) -> String {
+    match error {
+        LinkError::Import { message, .. } | LinkError::Unsupported { message, .. } => message.clone(),
+        LinkError::FileMissing { path, reason, .. } => format!("cannot read {}: {reason}", path.display()),
+        LinkError::Syntax { .. } => error.to_string(),
+    }
 }

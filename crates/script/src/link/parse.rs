@@ -15,6 +15,7 @@ use oxc_span::{GetSpan, SourceType, Span};
 
 use super::edit::{Edit, blank};
 use super::error::{LinkError, Spot};
+use super::typescript;
 use super::uses::{UseVisitor, Uses};
 
 /// A file, read.
@@ -37,12 +38,62 @@ pub(super) struct Parsed {
     pub(super) names_default_function: bool,
     /// The prefix of our own names in this file.
     pub(super) mark: String,
+    /// What its factory must be.
+    pub(super) kind: Kind,
+    /// The text that people know, where `source` was made of it.
+    pub(super) original: Option<String>,
+    /// Whether it uses `require`.
+    pub(super) uses_require: bool,
+    /// Whether it uses `import()`.
+    pub(super) uses_dynamic: bool,
+}
+
+/// What sort of module a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An ES module.
+    Script,
+    /// An ES module with `await` outside of its functions.
+    Awaiting,
+    /// A CommonJS module. Strict as in k6, but for files of packages, which were written for other hosts.
+    CommonJs {
+        /// Whether the rules of sloppy mode hold.
+        is_sloppy: bool,
+    },
+}
+
+impl Parsed {
+    /// Whether a name that leads nowhere may be that of a type: those are exported by nothing that runs.
+    pub(super) fn may_name_types(&self) -> bool {
+        self.original.is_some()
+    }
+
+    /// A place in the file, as people know it.
+    pub(super) fn spot(&self, offset: usize) -> Spot {
+        let spot = Spot::new(&self.path, &self.source, offset);
+        match &self.original {
+            Some(original) => spot.shown_in(original),
+            None => spot,
+        }
+    }
 }
 
 /// A module that is named in `from '…'`.
 pub(super) struct Request {
     pub(super) specifier: String,
     pub(super) offset: usize,
+    pub(super) way: Way,
+}
+
+/// How a module is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A statement: it must be there, and it runs first.
+    Import,
+    /// `import('…')`: it runs when the call does.
+    Dynamic,
+    /// `require('…')`: likewise.
+    Require,
 }
 
 /// What of another module is meant.
@@ -100,11 +151,79 @@ pub(super) enum Origin {
     Other { request: usize, part: Part },
 }
 
-/// Reads `source`.
-pub(super) fn parse(path: &str, source: String) -> Result<Parsed, LinkError> {
+/// Reads the text of a file: JavaScript, TypeScript or JSON, as its name says.
+pub(super) fn parse(path: &str, text: String) -> Result<Parsed, LinkError> {
+    let name = path.split(['?', '#']).next().unwrap_or(path);
+    let ending =
+        name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.')).map_or("", |(_, ending)| ending);
+    match ending {
+        "json" => json(path, text),
+        "ts" | "mts" | "cts" => typed(path, text),
+        "tsx" | "jsx" => {
+            let message = "JSX is not supported: scripts have no pages to draw".to_owned();
+            Err(LinkError::Unsupported { spot: Spot::file(path), message })
+        }
+        _ => {
+            let is_sloppy = ending == "cjs" || path.contains("/node_modules/") || path.starts_with("node_modules/");
+            match javascript(path, &text, is_sloppy) {
+                // Types in a file that does not say so.
+                Err(error @ LinkError::Syntax { .. }) => typed(path, text).map_err(|_| error),
+                other => other,
+            }
+        }
+    }
+}
+
+fn typed(path: &str, text: String) -> Result<Parsed, LinkError> {
+    let source = typescript::strip(path, &text)?;
+    let in_original = |error| match error {
+        LinkError::Syntax { spot, message } => LinkError::Syntax { spot: spot.shown_in(&text), message },
+        LinkError::Unsupported { spot, message } => LinkError::Unsupported { spot: spot.shown_in(&text), message },
+        other => other,
+    };
+    let parsed = javascript(path, &source, false).map_err(in_original)?;
+    Ok(Parsed { original: Some(text), ..parsed })
+}
+
+/// A JSON file exports its value as `default`.
+fn json(path: &str, text: String) -> Result<Parsed, LinkError> {
+    let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+        let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let spot = Spot::new(path, &text, (start + error.column().saturating_sub(1)).min(text.len()));
+        // The place stands in front.
+        let sentence = error.to_string();
+        let message = format!("not JSON: {}", sentence.split(" at line ").next().unwrap_or_default());
+        return Err(LinkError::Syntax { spot, message });
+    }
+    // As JavaScript, `__proto__` would be the prototype.
+    let source = if text.contains("__proto__") {
+        let lines = "\n".repeat(text.matches('\n').count());
+        format!("export default JSON.parse({});{lines}", serde_json::Value::from(text.as_str()))
+    } else {
+        format!("export default {text}")
+    };
+    let parsed = javascript(path, &source, false)?;
+    Ok(Parsed { original: Some(text), ..parsed })
+}
+
+/// Reads JavaScript: as an ES module, and where that is not possible as CommonJS.
+fn javascript(path: &str, source: &str, is_sloppy: bool) -> Result<Parsed, LinkError> {
+    let error = match read(path, source, SourceType::mjs(), is_sloppy) {
+        Err(error @ LinkError::Syntax { .. }) => error,
+        other => return other,
+    };
+    // Only this one lets a file end with `return`, and a sloppy file use what is gone from the language.
+    match read(path, source, SourceType::cjs(), is_sloppy) {
+        Ok(parsed) if matches!(parsed.kind, Kind::CommonJs { .. }) => Ok(parsed),
+        _ => Err(error),
+    }
+}
+
+fn read(path: &str, source: &str, source_type: SourceType, is_sloppy: bool) -> Result<Parsed, LinkError> {
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, &source, SourceType::mjs()).parse();
-    let wrong = |message: String, offset: usize| LinkError::Syntax { spot: Spot::new(path, &source, offset), message };
+    let parsed = Parser::new(&allocator, source, source_type).parse();
+    let wrong = |message: String, offset: usize| LinkError::Syntax { spot: Spot::new(path, source, offset), message };
     if let Some(first) = parsed.diagnostics.first() {
         let offset = first.labels.first().map_or(0, |label| label.offset() as usize);
         return Err(wrong(first.message.to_string(), offset));
@@ -115,10 +234,10 @@ pub(super) fn parse(path: &str, source: String) -> Result<Parsed, LinkError> {
         return Err(wrong(first.message.to_string(), offset));
     }
     let scoping = semantic.semantic.scoping();
-    let mut reader = Reader::new(&source, scoping);
+    let mut reader = Reader::new(source, scoping);
     reader.statements(&parsed.program);
     let uses = find_uses(&parsed.program, scoping, &reader)
-        .map_err(|(message, offset)| LinkError::Unsupported { spot: Spot::new(path, &source, offset), message })?;
+        .map_err(|(message, offset)| LinkError::Unsupported { spot: Spot::new(path, source, offset), message })?;
     if let Some((message, offset)) = reader.mistake.take().or(uses.mistake) {
         return Err(wrong(message, offset));
     }
@@ -128,8 +247,37 @@ pub(super) fn parse(path: &str, source: String) -> Result<Parsed, LinkError> {
     let mark = reader.mark.clone();
     reader.edits.extend(uses.comment_starts.iter().map(|&at| Edit::insert(at, " ".to_owned())));
     reader.edits.extend(uses.metas.iter().map(|&span| Edit::replace(span, format!("{mark}meta"))));
+    reader.edits.extend(uses.dynamics.iter().map(|(span, _)| Edit::replace(*span, format!("{mark}dynamic"))));
+    for (specifier, offset) in uses.requires {
+        reader.asks(&specifier, offset, Way::Require);
+    }
+    for (span, specifier) in &uses.dynamics {
+        if let Some(specifier) = specifier {
+            reader.asks(specifier, span.start as usize, Way::Dynamic);
+        }
+    }
+    let is_strict = parsed.program.directives.iter().any(|directive| directive.directive == "use strict");
+    let kind = match () {
+        () if uses.is_common_js => Kind::CommonJs { is_sloppy: is_sloppy && !is_strict },
+        () if uses.awaits => Kind::Awaiting,
+        () => Kind::Script,
+    };
     let Reader { requests, imports, exports, stars, edits, names_default_function, .. } = reader;
-    Ok(Parsed { path: path.to_owned(), requests, imports, exports, stars, edits, names_default_function, mark, source })
+    Ok(Parsed {
+        path: path.to_owned(),
+        requests,
+        imports,
+        exports,
+        stars,
+        edits,
+        names_default_function,
+        mark,
+        kind,
+        original: None,
+        uses_require: uses.uses_require,
+        uses_dynamic: !uses.dynamics.is_empty(),
+        source: source.to_owned(),
+    })
 }
 
 fn find_uses(program: &Program<'_>, scoping: &Scoping, reader: &Reader<'_>) -> Result<Uses, (String, usize)> {
@@ -139,7 +287,8 @@ fn find_uses(program: &Program<'_>, scoping: &Scoping, reader: &Reader<'_>) -> R
     }
     let mut visitor = UseVisitor::new(of_import, reader.source, scoping);
     visitor.visit_program(program);
-    visitor.finish(!reader.requests.is_empty() || !reader.exports.is_empty())
+    let is_module = !reader.requests.is_empty() || !reader.exports.is_empty() || reader.has_declarations;
+    visitor.finish(is_module)
 }
 
 /// Collects the module declarations of one file.
@@ -155,6 +304,8 @@ struct Reader<'s> {
     names_default_function: bool,
     mark: String,
     mistake: Option<(String, usize)>,
+    /// Whether there is an import or export statement, be it an empty one.
+    has_declarations: bool,
 }
 
 impl<'s> Reader<'s> {
@@ -171,6 +322,7 @@ impl<'s> Reader<'s> {
             names_default_function: false,
             mark: unused_prefix(scoping),
             mistake: None,
+            has_declarations: false,
         }
     }
 
@@ -192,6 +344,7 @@ impl<'s> Reader<'s> {
                 self.request(&export.source.value, export.source.span);
             }
         }
+        self.has_declarations = program.body.iter().any(Statement::is_module_declaration);
         for statement in &program.body {
             self.export_statement(statement);
         }
@@ -235,10 +388,15 @@ impl<'s> Reader<'s> {
     }
 
     fn request(&mut self, specifier: &str, span: Span) -> usize {
-        if let Some(known) = self.requests.iter().position(|request| request.specifier == specifier) {
+        self.asks(specifier, span.start as usize, Way::Import)
+    }
+
+    fn asks(&mut self, specifier: &str, offset: usize, way: Way) -> usize {
+        let is_known = |request: &Request| request.specifier == specifier && request.way == way;
+        if let Some(known) = self.requests.iter().position(is_known) {
             return known;
         }
-        self.requests.push(Request { specifier: specifier.to_owned(), offset: span.start as usize });
+        self.requests.push(Request { specifier: specifier.to_owned(), offset, way });
         self.requests.len() - 1
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::graph::{Graph, Target};
-use super::parse::{Origin, Part};
+use super::parse::{Kind, Origin, Part, Way};
 
 /// What a name means in the end, however many files pass it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,11 @@ impl Graph {
         let mut seen = Seen::default();
         let mut waiting = vec![entry];
         for loaded in &self.files {
+            for (request, target) in loaded.parsed.requests.iter().zip(&loaded.targets) {
+                if let (Way::Require | Way::Dynamic, Target::File(file)) = (request.way, target) {
+                    waiting.push(*file);
+                }
+            }
             for import in loaded.parsed.imports.iter().filter(|import| !import.uses.is_empty()) {
                 let found = self.resolve_part(&loaded.targets[import.request], &import.part);
                 let members: Option<Vec<&String>> = import.uses.iter().map(|place| place.member.as_ref()).collect();
@@ -101,7 +106,7 @@ impl Graph {
             Target::Builtin(module) if name == "default" || self.builtins[module].contains(&name.as_str()) => {
                 Found::Binding(Binding::Builtin { module: module.clone(), name: name.clone() })
             }
-            Target::Builtin(_) => Found::Nothing,
+            Target::Builtin(_) | Target::Missing(_) => Found::Nothing,
         }
     }
 
@@ -110,6 +115,10 @@ impl Graph {
             return Found::Nothing;
         }
         let loaded = &self.files[file];
+        if self.is_common_js(file) {
+            // What it exports shows when it has run.
+            return Found::Binding(Binding::Own { file, name: name.to_owned() });
+        }
         if let Some(export) = loaded.parsed.exports.iter().find(|export| export.name == name) {
             return match &export.origin {
                 Origin::Local(_) => Found::Binding(Binding::Own { file, name: name.to_owned() }),
@@ -120,7 +129,11 @@ impl Graph {
             return Found::Nothing;
         }
         let mut found = Found::Nothing;
-        for &request in &loaded.parsed.stars {
+        let leads_to_common_js =
+            |request: usize| matches!(loaded.targets[request], Target::File(file) if self.is_common_js(file));
+        let (last, first): (Vec<usize>, Vec<usize>) =
+            loaded.parsed.stars.iter().partition(|&&request| leads_to_common_js(request));
+        for request in first {
             match self.part(&loaded.targets[request], &Part::Name(name.to_owned()), seen) {
                 Found::Nothing => {}
                 Found::Ambiguous => return Found::Ambiguous,
@@ -128,7 +141,16 @@ impl Graph {
                 Found::Binding(_) => return Found::Ambiguous,
             }
         }
-        found
+        match last.first() {
+            Some(&request) if found == Found::Nothing => {
+                self.part(&loaded.targets[request], &Part::Name(name.to_owned()), seen)
+            }
+            _ => found,
+        }
+    }
+
+    pub(super) fn is_common_js(&self, file: usize) -> bool {
+        matches!(self.files[file].parsed.kind, Kind::CommonJs { .. })
     }
 
     /// All names that `file` exports, those that turn out ambiguous included.
@@ -149,6 +171,7 @@ impl Graph {
                             waiting.push(*next);
                         }
                     }
+                    Target::Missing(_) => {}
                     Target::Builtin(module) => {
                         names.extend(self.builtins[module].iter().map(|&name| name.to_owned()));
                     }

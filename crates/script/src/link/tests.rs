@@ -3,6 +3,7 @@
 mod engine;
 mod generated;
 mod refused;
+mod typescript;
 
 use engine::{files, link_files, run, run_native};
 

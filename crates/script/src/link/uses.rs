@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use oxc_allocator::ArenaVec;
 use oxc_ast::ast::{
-    ArrowFunctionExpression, AwaitExpression, BinaryExpression, CallExpression, ExportFromDeclaration,
-    ExportNamedDeclaration, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression, ImportMeta,
-    ObjectProperty, Statement, StaticMemberExpression, TaggedTemplateExpression, UnaryExpression, UnaryOperator,
-    VariableDeclaration, VariableDeclarationKind,
+    Argument, ArrowFunctionExpression, AwaitExpression, BinaryExpression, CallExpression, Decorator,
+    ExportFromDeclaration, ExportNamedDeclaration, Expression, ForOfStatement, Function, IdentifierReference,
+    ImportExpression, ImportMeta, ObjectProperty, Statement, StaticMemberExpression, TaggedTemplateExpression,
+    UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_semantic::{ReferenceId, ScopeFlags, Scoping};
@@ -15,15 +15,16 @@ use oxc_span::{GetSpan, Span};
 
 use super::parse::{Shape, Use};
 
-const DYNAMIC_IMPORT: &str = "dynamic `import()` is not supported yet: use an import statement at the top of the file";
-const TOP_LEVEL_AWAIT: &str = "`await` outside of a function is not supported yet: use it in an async function";
-const COMMON_JS: [(&str, &str); 3] = [
-    ("require", "`require()` is not supported yet: write `import … from '…'` instead"),
-    ("module", "`module.exports` is not supported yet: write `export` instead"),
-    ("exports", "`exports` is not supported yet: write `export` instead"),
-];
+/// What is said of a decorator.
+pub(super) const DECORATOR: &str =
+    "decorators are not supported: JavaScript does not have them yet; call the function instead";
+const MIXED: &str = "stands in a file with `import` or `export` statements, or `await` outside of a function: \
+    such a file is an ES module, so write `export` instead";
+/// The names that a CommonJS file finds around it.
+const COMMON_JS: [&str; 3] = ["require", "module", "exports"];
 
 /// What was found.
+#[derive(Default)]
 pub(super) struct Uses {
     /// Index of the import, and where it is used.
     pub(super) of_imports: Vec<(usize, Use)>,
@@ -31,6 +32,16 @@ pub(super) struct Uses {
     pub(super) comment_starts: Vec<u32>,
     /// Every `import.meta`.
     pub(super) metas: Vec<Span>,
+    /// `require('…')`: what is named, and where.
+    pub(super) requires: Vec<(String, usize)>,
+    /// `import('…')`: where it stands, and what is named if that is a text.
+    pub(super) dynamics: Vec<(Span, Option<String>)>,
+    /// `await` outside of a function.
+    pub(super) awaits: bool,
+    /// A use of `require`.
+    pub(super) uses_require: bool,
+    /// A use of `require`, `module` or `exports`.
+    pub(super) is_common_js: bool,
     /// An assignment to an import.
     pub(super) mistake: Option<(String, usize)>,
 }
@@ -47,7 +58,7 @@ pub(super) struct UseVisitor<'s> {
     function_depth: usize,
     /// Names of CommonJS that the file tests with `typeof` before it uses them, and those that it uses.
     tested: HashSet<&'static str>,
-    common_js: Vec<(&'static str, &'static str, usize)>,
+    common_js: Vec<(&'static str, usize)>,
     unsupported: Option<(String, usize)>,
     found: Uses,
 }
@@ -65,17 +76,20 @@ impl<'s> UseVisitor<'s> {
             tested: HashSet::new(),
             common_js: Vec::new(),
             unsupported: None,
-            found: Uses { of_imports: Vec::new(), comment_starts: Vec::new(), metas: Vec::new(), mistake: None },
+            found: Uses::default(),
         }
     }
 
     /// The uses, or the first part of the file that is not supported. A file that has import or export statements is
     /// no CommonJS module; what it asks `typeof` about before it uses it will not run.
     pub(super) fn finish(mut self, is_module: bool) -> Result<Uses, (String, usize)> {
-        let tested = &self.tested;
-        let wrong = self.common_js.iter().find(|(name, ..)| !is_module || !tested.contains(name));
-        if let Some(&(_, sentence, offset)) = wrong {
-            note(&mut self.unsupported, sentence, offset);
+        if is_module || self.found.awaits {
+            let wrong = self.common_js.iter().find(|(name, _)| !self.tested.contains(name));
+            if let Some(&(name, offset)) = wrong {
+                let name = if name == "module" { "module.exports" } else { name };
+                note(&mut self.unsupported, &format!("`{name}` {MIXED}"), offset);
+            }
+            self.found.is_common_js = false;
         }
         match self.unsupported {
             Some(unsupported) => Err(unsupported),
@@ -96,11 +110,11 @@ impl<'s> UseVisitor<'s> {
         }
     }
 
-    /// The entry of [`COMMON_JS`] that `expression` is.
-    fn common_js(&self, expression: &Expression<'_>) -> Option<(&'static str, &'static str)> {
+    /// The name of [`COMMON_JS`] that `expression` is.
+    fn common_js(&self, expression: &Expression<'_>) -> Option<&'static str> {
         let Expression::Identifier(it) = expression else { return None };
-        let entry = COMMON_JS.iter().find(|(name, _)| it.name == *name)?;
-        (!self.scoping.has_binding(it.reference_id())).then_some(*entry)
+        let name = COMMON_JS.iter().find(|name| it.name == **name)?;
+        (!self.scoping.has_binding(it.reference_id())).then_some(*name)
     }
 }
 
@@ -114,6 +128,10 @@ fn note(kept: &mut Option<(String, usize)>, sentence: &str, offset: usize) {
 impl<'a> Visit<'a> for UseVisitor<'_> {
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         let reference = it.reference_id();
+        if COMMON_JS.iter().any(|name| it.name == *name) && !self.scoping.has_binding(reference) {
+            self.found.is_common_js = true;
+            self.found.uses_require |= it.name == "require";
+        }
         let Some(&import) = self.of_import.get(&reference) else { return };
         if self.scoping.get_reference(reference).is_write() {
             let mistake = (format!("`{}` is imported and cannot be assigned", it.name), it.span.start as usize);
@@ -128,8 +146,10 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         self.shape(&it.callee, Shape::Called);
-        if let Some((name @ "require", sentence)) = self.common_js(&it.callee) {
-            self.common_js.push((name, sentence, it.span.start as usize));
+        if self.common_js(&it.callee) == Some("require")
+            && let Some(Argument::StringLiteral(name)) = it.arguments.first()
+        {
+            self.found.requires.push((name.value.to_string(), name.span.start as usize));
         }
         walk::walk_call_expression(self, it);
     }
@@ -172,21 +192,21 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
 
     fn visit_await_expression(&mut self, it: &AwaitExpression<'a>) {
         if self.function_depth == 0 {
-            self.unsupported(TOP_LEVEL_AWAIT, it.span);
+            self.found.awaits = true;
         }
         walk::walk_await_expression(self, it);
     }
 
     fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
         if it.r#await && self.function_depth == 0 {
-            self.unsupported(TOP_LEVEL_AWAIT, it.span);
+            self.found.awaits = true;
         }
         walk::walk_for_of_statement(self, it);
     }
 
     fn visit_variable_declaration(&mut self, it: &VariableDeclaration<'a>) {
         if it.kind == VariableDeclarationKind::AwaitUsing && self.function_depth == 0 {
-            self.unsupported(TOP_LEVEL_AWAIT, it.span);
+            self.found.awaits = true;
         }
         walk::walk_variable_declaration(self, it);
     }
@@ -200,7 +220,16 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
     }
 
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
-        self.unsupported(DYNAMIC_IMPORT, it.span);
+        let name = match &it.source {
+            Expression::StringLiteral(name) => Some(name.value.to_string()),
+            _ => None,
+        };
+        self.found.dynamics.push((Span::sized(it.span.start, 6), name));
+        walk::walk_import_expression(self, it);
+    }
+
+    fn visit_decorator(&mut self, it: &Decorator<'a>) {
+        self.unsupported(DECORATOR, it.span);
     }
 
     fn visit_import_meta(&mut self, it: &ImportMeta) {
@@ -212,10 +241,8 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
             self.members.insert(object.reference_id(), it.property.name.to_string());
         }
         match self.common_js(&it.object) {
-            Some(("module", _)) if it.property.name != "exports" => {}
-            Some((name @ ("module" | "exports"), sentence)) => {
-                self.common_js.push((name, sentence, it.span.start as usize));
-            }
+            Some("module") if it.property.name != "exports" => {}
+            Some(name @ ("module" | "exports")) => self.common_js.push((name, it.span.start as usize)),
             _ => {}
         }
         walk::walk_static_member_expression(self, it);
@@ -223,7 +250,7 @@ impl<'a> Visit<'a> for UseVisitor<'_> {
 
     fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
         if it.operator == UnaryOperator::Typeof
-            && let Some((name, _)) = self.common_js(&it.argument)
+            && let Some(name) = self.common_js(&it.argument)
         {
             self.tested.insert(name);
         }

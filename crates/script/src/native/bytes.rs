@@ -26,3 +26,17 @@ pub(crate) fn is_binary(value: &Value<'_>) -> bool {
     // SAFETY: the three only read the class of the value.
     unsafe { qjs::JS_IsArrayBuffer(raw) || qjs::JS_IsDataView(raw) || qjs::JS_GetTypedArrayType(raw) >= 0 }
 }
+
+/// The bytes of an ArrayBuffer or of any view of one; none of a detached one.
+///
+/// # Errors
+/// If it is nothing of the kind.
+pub(crate) fn copy_view(value: &Value<'_>) -> rquickjs::Result<Vec<u8>> {
+    if let Some(bytes) = copy_bytes(value) {
+        return Ok(bytes);
+    }
+    let view = value.as_object().ok_or_else(|| rquickjs::Error::new_from_js(value.type_name(), "binary data"))?;
+    let bytes = copy_bytes(&view.get::<_, Value<'_>>("buffer")?).unwrap_or_default();
+    let (start, length): (usize, usize) = (view.get("byteOffset")?, view.get("byteLength")?);
+    Ok(bytes.get(start..start + length).unwrap_or_default().to_vec())
+}

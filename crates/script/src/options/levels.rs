@@ -121,7 +121,7 @@ pub(super) fn consolidated(merged: &Map<String, Value>, default: Option<&Scenari
         all["summaryTrendStats"] = json!(super::TREND_STATS);
     }
     if all["systemTags"].is_null() {
-        let mut tags = super::SYSTEM_TAGS;
+        let mut tags = super::system_tags::DEFAULT;
         tags.sort_unstable();
         all["systemTags"] = json!(tags);
     }

@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use model::plan::Stage;
+use model::plan::{Stage, SummaryMode};
 use serde_json::{Map, Value, json};
 
 use super::OptionsError;
@@ -23,6 +23,8 @@ pub struct Overrides {
     pub flags: Map<String, Value>,
     /// Leaves out all thresholds.
     pub no_thresholds: bool,
+    /// How much the summary says.
+    pub summary_mode: Option<SummaryMode>,
     /// The only scenario to run.
     pub scenario: Option<String>,
     /// Whether each scenario is one iteration of one user.
@@ -53,6 +55,8 @@ const VARIABLES: &[(&str, &str, Read)] = &[
     ("K6_MIN_ITERATION_DURATION", "minIterationDuration", duration),
     ("K6_SUMMARY_TREND_STATS", "summaryTrendStats", list),
     ("K6_SUMMARY_TIME_UNIT", "summaryTimeUnit", text),
+    ("K6_SYSTEM_TAGS", "systemTags", list),
+    ("K6_HANDLE_SUMMARY_TIMEOUT", "handleSummaryTimeout", duration),
     ("K6_TAGS", "tags", tags),
     ("K6_RPS", "rps", whole_value),
     ("K6_BATCH", "batch", whole_value),
@@ -73,15 +77,7 @@ const VARIABLES: &[(&str, &str, Read)] = &[
 ];
 
 /// k6's variables for options that cannot be honoured yet.
-const NOT_YET: [&str; 7] = [
-    "K6_HANDLE_SUMMARY_TIMEOUT",
-    "K6_OUT",
-    "K6_SUMMARY_MODE",
-    "K6_SYSTEM_TAGS",
-    "K6_THRESHOLDS",
-    "K6_TRACES_OUTPUT",
-    "K6_WEB_DASHBOARD",
-];
+const NOT_YET: [&str; 3] = ["K6_THRESHOLDS", "K6_TRACES_OUTPUT", "K6_WEB_DASHBOARD"];
 
 impl Overrides {
     /// Reads the `K6_*` variables. An empty one counts as not set.
@@ -106,6 +102,10 @@ impl Overrides {
                 Ok(value) => overrides.no_thresholds = value == true,
                 Err(error) => mistakes.push(format!("K6_NO_THRESHOLDS: {error}")),
             }
+        }
+        match get("K6_SUMMARY_MODE").map(|text| parse_summary_mode(&text)).transpose() {
+            Ok(mode) => overrides.summary_mode = mode,
+            Err(error) => mistakes.push(format!("K6_SUMMARY_MODE: {error}")),
         }
         for name in NOT_YET.into_iter().filter(|name| get(name).is_some()) {
             mistakes.push(format!("{name}: this option is not supported yet"));
@@ -179,6 +179,20 @@ pub fn parse_stages(text: &str) -> Result<Vec<Stage>, String> {
 fn stage_parts(part: &str) -> Result<(&str, &str), String> {
     let wrong = || format!("`10s:5,20s:10` is the form of stages, `{part}` was given");
     part.trim().rsplit_once(':').ok_or_else(wrong)
+}
+
+/// Reads a mode of the summary in k6's words.
+///
+/// # Errors
+/// If it is none.
+pub fn parse_summary_mode(text: &str) -> Result<SummaryMode, String> {
+    Ok(match text {
+        "compact" => SummaryMode::Compact,
+        "full" => SummaryMode::Full,
+        "legacy" => SummaryMode::Legacy,
+        "disabled" => SummaryMode::Disabled,
+        _ => return Err(format!("compact, full, legacy or disabled is expected, `{text}` was given")),
+    })
 }
 
 fn stages(text: &str) -> Result<Value, String> {

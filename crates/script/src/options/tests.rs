@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use model::metric::{Contains, MetricType};
-use model::plan::{Executor, Stage};
+use model::plan::{Executor, Stage, SummaryMode};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -173,7 +173,7 @@ fn other_options_reach_the_plan() {
         "noVUConnectionReuse": true, "noCookiesReset": true, "discardResponseBodies": true, "throw": true,
         "minIterationDuration": "2s", "setupTimeout": "3s", "teardownTimeout": 4000, "tags": { "a": "b" },
         "summaryTrendStats": ["avg", "p(99.9)", "count"], "summaryTimeUnit": "ms", "ext": { "loadimpact": {} }, "cloud": {},
-        "systemTags": SYSTEM_TAGS, "paused": false, "httpDebug": "", "hosts": {}, "rps": 0,
+        "systemTags": system_tags::DEFAULT, "paused": false, "httpDebug": "", "hosts": {}, "rps": 0,
     }));
     let http = HttpSettings {
         user_agent: "me".to_owned(),
@@ -367,8 +367,9 @@ fn a_function_to_run_must_be_exported() {
     let error = plan("script.js", &Value::Null, &facts, &Overrides::default()).unwrap_err();
     assert_eq!(error.to_string(), "scenario `default`: the script exports no function `default`");
     let facts = ScriptFacts { exports: vec!["default".to_owned(), "handleSummary".to_owned()], metrics: Vec::new() };
-    let error = plan("script.js", &Value::Null, &facts, &Overrides::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the export `handleSummary()` is not supported yet");
+    let plan = |options| plan("script.js", &options, &facts, &Overrides::default()).unwrap().plan;
+    assert_eq!(plan(Value::Null).handle_summary, Some(Duration::from_secs(120)));
+    assert_eq!(plan(json!({ "handleSummaryTimeout": "5s" })).handle_summary, Some(Duration::from_secs(5)));
 }
 
 #[test]
@@ -376,7 +377,7 @@ fn what_is_not_supported_is_named() {
     for key in NOT_YET {
         assert_eq!(bad(&json!({ key: "x" })), format!("option `{key}` is not supported yet"));
     }
-    assert_eq!(bad(&json!({ "systemTags": ["url"] })), "option `systemTags` is not supported yet");
+    assert_eq!(bad(&json!({ "systemTags": ["url", "vu"] })), "option `systemTags`: the tag `vu` is not supported yet");
     assert!(bad(&json!({ "paused": true, "linger": true })).contains("option `paused`: a run begins at once"));
 }
 
@@ -516,7 +517,7 @@ fn a_wrong_environment_is_named() {
       - K6_DNS: `ttl=5m,select=random,policy=preferIPv4` is the form of it, `ttl` was given
       - K6_TLSAUTH: a JSON list is expected
     ");
-    for name in ["K6_OUT", "K6_SUMMARY_MODE"] {
+    for name in ["K6_TRACES_OUTPUT", "K6_WEB_DASHBOARD"] {
         let error = env(&[(name, "x")]).unwrap_err().to_string();
         assert_eq!(error, format!("{name}: this option is not supported yet"));
     }
@@ -712,4 +713,17 @@ proptest! {
         let _ = parse_stages(&text);
         let _ = plan_of(&json!({ "vus": text, "duration": text, "scenarios": { text.as_str(): text }, "thresholds": { text.as_str(): [text] } }), &Overrides::default());
     }
+}
+
+#[test]
+fn system_tags_that_are_not_wanted_are_hidden() {
+    let wanted: Vec<_> = system_tags::DEFAULT.iter().filter(|tag| **tag != "url").collect();
+    assert_eq!(good(&json!({ "systemTags": wanted })).hidden_tags, ["url"]);
+    assert_eq!(good(&Value::Null).hidden_tags, Vec::<String>::new());
+    let overrides = env(&[("K6_SYSTEM_TAGS", "name,status"), ("K6_SUMMARY_MODE", "full")]).unwrap();
+    let (plan, _) = plan_of(&json!({ "systemTags": ["url"] }), &overrides).unwrap();
+    assert_eq!(plan.hidden_tags.len(), system_tags::DEFAULT.len() - 2);
+    assert!(!plan.hidden_tags.iter().any(|tag| tag == "name" || tag == "status"));
+    assert_eq!(plan.summary_mode, SummaryMode::Full);
+    assert!(bad(&json!({ "systemTags": ["nmae"] })).contains("there is no system tag `nmae`"));
 }

@@ -7,7 +7,7 @@ use model::record::Level;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Persistent, Result, Value};
 
-use super::evaluate_own;
+use super::{evaluate_own, web};
 use crate::host::{Host, text};
 use crate::k6;
 use crate::link::normal;
@@ -28,11 +28,12 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js
     let opener = host.clone();
     let open = move |ctx: Ctx<'js>, path: String, mode: Opt<String>| open(&ctx, &opener, &path, mode.0.as_deref());
     globals.set("open", Function::new(ctx.clone(), open)?.with_name("open")?)?;
-    globals.set("console", console(ctx, host)?)?;
+    globals.set("console", console(ctx, host, &own)?)?;
     for timer in k6::timers(ctx, host)?.props::<String, Value<'js>>() {
         let (name, function) = timer?;
         globals.set(name, function)?;
     }
+    web::install(ctx)?;
     Ok(own)
 }
 
@@ -42,7 +43,12 @@ fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Res
     if path.is_empty() {
         return Err(Exception::throw_type(ctx, "open() needs the path of a file"));
     }
-    let path = normal(&host.world.folder.join(path.strip_prefix("file://").unwrap_or(path)));
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    if path.contains("://") {
+        let hint = "open() reads files of this machine; get it with http.get() in setup(), or download it beforehand";
+        return Err(Exception::throw_message(ctx, &format!("cannot open {path}: {hint}")));
+    }
+    let path = normal(&host.world.folder.join(path));
     let is_binary = match mode {
         None | Some("") => false,
         Some("b") => true,
@@ -51,19 +57,19 @@ fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Res
         }
     };
     if is_binary {
-        return ArrayBuffer::new_copy(ctx.clone(), read(ctx, host, &path)?).map(ArrayBuffer::into_value);
+        return ArrayBuffer::new_copy(ctx.clone(), read_file(ctx, host, &path)?).map(ArrayBuffer::into_value);
     }
     if let Some(known) = host.texts.borrow().get(&path) {
         return known.clone().restore(ctx);
     }
-    let bytes = read(ctx, host, &path)?;
+    let bytes = read_file(ctx, host, &path)?;
     let value = String::from_utf8_lossy(&bytes).into_js(ctx)?;
     host.texts.borrow_mut().insert(path, Persistent::save(ctx, value.clone()));
     Ok(value)
 }
 
 /// Reads a file once for all users. When the first run of the init code is over, no other files are read.
-fn read(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8]>> {
+pub(crate) fn read_file(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8]>> {
     let mut files = host.world.files.lock().expect("no panic while the lock is held");
     if let Some(bytes) = files.get(path) {
         return Ok(bytes.clone());
@@ -77,46 +83,30 @@ fn read(ctx: &Ctx<'_>, host: &Host, path: &PathBuf) -> Result<std::sync::Arc<[u8
     Ok(files.entry(path.clone()).or_insert(bytes.into()).clone())
 }
 
-fn console<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
-    let console = Object::new(ctx.clone())?;
-    let levels = [
-        ("log", Level::Info),
-        ("info", Level::Info),
-        ("debug", Level::Debug),
-        ("warn", Level::Warn),
-        ("error", Level::Error),
-    ];
-    for (name, level) in levels {
-        let host = host.clone();
-        let log = move |values: Rest<Value<'js>>| -> Result<()> {
-            let words = values.iter().map(word).collect::<Result<Vec<_>>>()?;
-            host.meter.log(level, words.join(" "));
-            Ok(())
+fn console<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, own: &Object<'js>) -> Result<Value<'js>> {
+    let host = host.clone();
+    let log = move |level: String, values: Rest<Value<'js>>| -> Result<()> {
+        let level = match level.as_str() {
+            "debug" => Level::Debug,
+            "warn" => Level::Warn,
+            "error" => Level::Error,
+            _ => Level::Info,
         };
-        console.set(name, Function::new(ctx.clone(), log)?.with_name(name)?)?;
-    }
-    Ok(console)
+        let words = values.iter().map(word).collect::<Result<Vec<_>>>()?;
+        host.meter.log(level, words.join(" "));
+        Ok(())
+    };
+    let make: Function<'js> = own.get("console")?;
+    make.call((Function::new(ctx.clone(), log)?,))
 }
 
-/// What the console shows of an object that has no JSON.
-const NO_JSON: &str = "[object Object]";
-
-/// A value as the console shows it: objects as JSON, errors with what they say.
+/// A value as the console shows it: errors with what they say and where they come from. Objects are texts already.
 fn word(value: &Value<'_>) -> Result<String> {
     if value.is_error() {
-        return Ok(Thrown::new(value).headline);
+        return Ok(Thrown::new(value).to_string());
     }
-    if value.is_object() && !value.is_function() {
-        let ctx = value.ctx();
-        match ctx.json_stringify(value.clone()) {
-            Ok(Some(json)) => return text(json.as_value()),
-            Ok(None) => {}
-            Err(_) => {
-                // What has no JSON, such as a cycle, is no reason to end an iteration; being cancelled is.
-                let thrown = ctx.catch();
-                return if thrown.is_uncatchable_error() { Err(ctx.throw(thrown)) } else { Ok(NO_JSON.to_owned()) };
-            }
-        }
+    match value.as_symbol() {
+        Some(symbol) => text(&symbol.description()?).map(|name| format!("Symbol({name})")),
+        None => text(value),
     }
-    if value.is_symbol() { Ok("Symbol()".to_owned()) } else { text(value) }
 }

@@ -20,12 +20,12 @@ fn nursery(text: &str, isolation: Isolation) -> ScriptNursery {
     let world = loaded.world_of_tests();
     let plan = Plan { target: String::new(), ..Plan::default() };
     let (pool, meter) = (StackPool::new(world.stack_bytes), Meter::new(Arc::new(plan)));
-    ScriptNursery { world, setup_data: SetupData::default(), meter, pool, realm: None }
+    ScriptNursery { world, setup_data: SetupData::default(), summary: None, meter, pool, realm: None }
 }
 
 fn begin() -> Answer {
     let (scenario, exec) = ("s".to_owned(), "default".to_owned());
-    Answer::Begin(Rc::new(Assignment { scenario, exec, env: Vec::new(), tags: TagSet::RUN }), 0)
+    Answer::Begin(Rc::new(Assignment { scenario, number: 0, exec, env: Vec::new(), tags: TagSet::RUN }), 0)
 }
 
 fn answer(ask: &Ask) -> Answer {

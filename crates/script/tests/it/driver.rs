@@ -56,8 +56,17 @@ pub(crate) fn stage(text: &str) -> Stage {
     stage_with(text, LoadSettings::default(), |_| {})
 }
 
+/// The first file is the script.
+pub(crate) fn stage_of_files(of: &[(&str, &str)]) -> Stage {
+    let loaded = load(&files(of).script, LoadSettings::default()).map_err(|error| error.to_string()).unwrap();
+    stage_of(&loaded, |_| {})
+}
+
 pub(crate) fn stage_with(text: &str, settings: LoadSettings, change: impl FnOnce(&mut Plan)) -> Stage {
-    let loaded = load_text(text, settings).map_err(|error| error.to_string()).unwrap();
+    stage_of(&load_text(text, settings).map_err(|error| error.to_string()).unwrap(), change)
+}
+
+fn stage_of(loaded: &Loaded, change: impl FnOnce(&mut Plan)) -> Stage {
     let mut plan = Plan {
         target: "script.js".to_owned(),
         metrics: builtin_metrics().into_iter().chain(loaded.facts.metrics.clone()).collect(),
@@ -72,7 +81,7 @@ pub(crate) fn stage_with(text: &str, settings: LoadSettings, change: impl FnOnce
 
 pub(crate) fn assignment(exec: &str) -> Rc<Assignment> {
     let (scenario, exec, tags) = ("main".to_owned(), exec.to_owned(), TagSet::RUN);
-    Rc::new(Assignment { scenario, exec, env: Vec::new(), tags })
+    Rc::new(Assignment { scenario, number: 0, exec, env: Vec::new(), tags })
 }
 
 /// What a script asked for in an iteration, and how it ended.

@@ -229,7 +229,6 @@ fn what_is_not_supported_ends_the_run_whatever_the_script_catches() {
     assert_eq!(ending("http.get('http://h/').ocsp"), "the field 'ocsp' of a response is not supported yet");
     let selector = ending("http.get('http://h/').json('a.#.b')");
     assert!(selector.starts_with("'#' in the JSON selector 'a.#.b' is not supported yet"), "{selector}");
-    assert!(ending("exec.instance.vusActive").ends_with("instance.vusActive is not supported yet"));
 }
 
 #[test]

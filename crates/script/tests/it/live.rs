@@ -57,7 +57,7 @@ pub(crate) fn run(text: &str, executor: Executor) -> Run {
         teardown: time("teardown"),
         ..Plan::default()
     };
-    let options = Options { workers: 1, beginning: beginning(), permit: Permit::all() };
+    let options = Options { workers: 1, beginning: beginning(), permit: Permit::all(), samples: None };
     let mut running = start(Arc::new(plan), loaded.factory(), options).unwrap();
     let (mut log, mut interrupted) = (Vec::new(), 0);
     while let Some(event) = running.events.blocking_recv() {

@@ -105,13 +105,24 @@ fn shared_arrays_are_made_once_and_cannot_be_changed() {
 #[test]
 fn the_console_shows_objects_as_json() {
     let text = "export default function () {
-        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.error(new TypeError('bad')); console.log(); console.log('half', '\\ud800');
-        const o = {}; o.o = o; console.log(o);
+        console.log('a', 1, true, null, undefined, { b: [1] }, [2]); console.log(new TypeError('bad')); console.log(); console.log('half', '\\ud800');
+        const o = { x: {} }; o.o = o; o.x.up = o; o.twice = [o.x.y = {}, o.x.y]; console.log(o);
+        console.log({ e: new Error('inner'), m: new Map([[1, { a: 2 }]]), s: new Set([3]), b: 10n, f() {}, u: undefined, d: new Date(0) }, Symbol('s'));
+        console.log({ toJSON() { throw new Error('no'); } }, [new RangeError('r')], Object.create(null), NaN, 1e21);
     }";
-    assert_eq!(
-        stage(text).log_of_run(),
-        [r#"a 1 true null undefined {"b":[1]} [2]"#, "TypeError: bad", "", "half \u{fffd}", "[object Object]"]
-    );
+    let log = stage(text).log_of_run();
+    assert!(log[1].starts_with("TypeError: bad\n    at ") && log[1].contains("script.js:"), "{}", log[1]);
+    let others: Vec<_> =
+        log.iter().enumerate().filter(|(index, _)| *index != 1).map(|(_, line)| line.as_str()).collect();
+    let wanted = [
+        r#"a 1 true null undefined {"b":[1]} [2]"#,
+        "",
+        "half \u{fffd}",
+        r#"{"x":{"up":"[Circular]","y":{}},"o":"[Circular]","twice":[{},{}]}"#,
+        r#"{"e":"Error: inner","m":[[1,{"a":2}]],"s":[3],"b":"10n","d":"1970-01-01T00:00:00.000Z"} Symbol(s)"#,
+        r#"[object Object] ["RangeError: r"] {} NaN 1e+21"#,
+    ];
+    assert_eq!(others, wanted);
 }
 
 #[test]
@@ -169,6 +180,7 @@ fn base64_in_four_variants() {
                 const back = new Uint8Array(b64decode(packed, variant));
                 console.log(variant, packed, back.join());
             }
+            console.log(new Uint8Array(b64decode('YR==')).join(), b64decode().byteLength, b64decode('').byteLength, b64encode('\\ud800'));
             console.log(b64encode('h\u{e9}llo'), b64decode('aMOpbGxv', 'std', 's'), b64decode('aMOp\\nbGxv\\r\\n', 'std', 's'));
             for (const wrong of [() => b64encode(5), () => b64decode('a'), () => b64decode('+/+/', 'url')]) {
                 try { wrong(); } catch (e) { console.log(e.message); }
@@ -181,9 +193,49 @@ fn base64_in_four_variants() {
     url -__-AA== 251,255,254,0
     rawurl -__-AA 251,255,254,0
     else +//+AA== 251,255,254,0
+    97 0 0 77+9
     aMOpbGxv héllo héllo
     b64encode() takes a text, an ArrayBuffer or a Uint8Array
     b64decode(): Invalid input length: 1
     b64decode(): Invalid symbol 43, offset 0.
     ");
+}
+
+#[test]
+fn shared_arrays_say_what_they_need_and_act_as_arrays() {
+    let error = |make: &str| {
+        crate::driver::load_error(&format!(
+            "import {{ SharedArray }} from 'k6/data'; new SharedArray({make}); export default function () {{}}"
+        ))
+    };
+    assert!(error("'x'").contains("new SharedArray() needs a name and a function"));
+    assert!(error("'', () => []").contains("a SharedArray needs a name"));
+    assert!(error("'x', () => 5").contains("only an array can be made into a SharedArray"));
+    assert!(error("'x', async () => []").contains("cannot be async"));
+    let text = "
+        import { SharedArray } from 'k6/data';
+        const a = new SharedArray('a', () => [{ n: { b: [1, 2] } }, 'text', 5, null, undefined, new Date(0), NaN]);
+        const again = new SharedArray('a', () => [1]);
+        const t = (f) => { try { console.log(f()); } catch (e) { console.log(e.name); } };
+        export default function () {
+            t(() => [a[0], a[1], a[3], a[4], a[5], a[6], a[9], a[-1], a.x, a[1.5], a.length, again.length]);
+            t(() => [a.indexOf(5), a.includes('text'), Object.keys(a), 0 in a, 99 in a, a.slice(1, 3), [...a].length, a.find((x) => x && x.n), a.at(1), [...a.entries()].length]);
+            t(() => [a instanceof Array, Array.isArray(a), a.constructor === Array, a[0] === a[0], JSON.stringify(a) === JSON.stringify([...a])]);
+            for (const change of [() => a.push(1), () => a.sort(), () => { a.length = 0; }, () => { delete a[0]; }, () => a[0].n.b.push(3), () => new SharedArray('late', () => [])]) t(change);
+        }";
+    insta::assert_snapshot!(stage(text).log_of_run().join("\n"));
+}
+
+#[test]
+fn files_are_opened_from_this_machine_alone() {
+    let error = |path: &str| crate::driver::load_error(&format!("open({path}); export default function () {{}}"));
+    assert!(error("'http://h/x'").contains("cannot open http://h/x: open() reads files of this machine"));
+    assert!(error("'.'").contains("cannot open"));
+    assert!(error("'nope.txt'").contains("nope.txt"));
+    assert!(error("''").contains("open() needs the path of a file"));
+    assert!(error("'script.js', 'x'").contains("open() knows the mode 'b'"));
+    let mut stage = stage(
+        "const mine = open('file://script.js'); export default function () { console.log(mine.startsWith('const mine')); }",
+    );
+    assert_eq!(stage.log_of_run(), ["true"]);
 }

@@ -287,7 +287,7 @@ fn an_iteration_that_throws_leaves_no_socket_behind() {
 fn wrong_sockets_throw_a_sentence() {
     let check = |code: &str, sentence: &str| {
         let text = format!(
-            "{WS} import {{ WebSocket, Blob }} from 'k6/websockets'; export default function () {{ try {{ {code}; }} catch (e) {{ console.log(e); }} }}"
+            "{WS} import {{ WebSocket, Blob }} from 'k6/websockets'; export default function () {{ try {{ {code}; }} catch (e) {{ console.log(`${{e}}`); }} }}"
         );
         assert_eq!(stage(&text).log_of_run(), [sentence], "{code}");
     };

@@ -10,17 +10,36 @@ use super::pretty;
 use crate::number::share;
 use crate::stat::stat_of;
 
-/// All totals of a run in the shape of k6's `--summary-export`. Ends with a line end.
-pub fn summary_export(summary: &Summary, plan: &Plan) -> String {
+/// All totals of a run in the shape of k6's `--summary-export`, with what `setup()` returned. Ends with a line end.
+pub fn summary_export(summary: &Summary, plan: &Plan, setup_data: Option<&str>) -> String {
     let metrics: Map<String, Value> = summary
         .metrics
         .iter()
         .map(|(selector, metric)| (selector.clone(), export_metric(selector, metric, summary, plan)))
         .collect();
-    pretty(&json!({ "root_group": export_group(&summary.root, ""), "metrics": metrics }))
+    let mut export = json!({ "root_group": export_group(&summary.root, ""), "metrics": metrics });
+    if let Some(data) = setup_data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
+        export["setup_data"] = data;
+    }
+    pretty(&export)
 }
 
 fn export_metric(selector: &str, metric: &MetricTotal, summary: &Summary, plan: &Plan) -> Value {
+    let mut fields = values(metric, summary, plan, "value");
+    let crossed: Map<String, Value> = summary
+        .thresholds
+        .iter()
+        .filter(|result| result.selector == selector)
+        .map(|result| (result.expression.clone(), crossed(result).into()))
+        .collect();
+    if !crossed.is_empty() {
+        fields.insert("thresholds".to_owned(), crossed.into());
+    }
+    fields.into()
+}
+
+/// The values of a metric; `share_name` is what the share of a Rate is called.
+pub(super) fn values(metric: &MetricTotal, summary: &Summary, plan: &Plan, share_name: &str) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut set = |name: &str, value: f64| {
         fields.insert(name.to_owned(), number(value));
@@ -36,7 +55,7 @@ fn export_metric(selector: &str, metric: &MetricTotal, summary: &Summary, plan: 
             set("max", *max);
         }
         Total::Rate { passes, total } => {
-            set("value", share(*passes as f64, *total as f64));
+            set(share_name, share(*passes as f64, *total as f64));
             set("passes", *passes as f64);
             set("fails", (total - passes) as f64);
         }
@@ -48,19 +67,10 @@ fn export_metric(selector: &str, metric: &MetricTotal, summary: &Summary, plan: 
             }
         }
     }
-    let crossed: Map<String, Value> = summary
-        .thresholds
-        .iter()
-        .filter(|result| result.selector == selector)
-        .map(|result| (result.expression.clone(), crossed(result).into()))
-        .collect();
-    if !crossed.is_empty() {
-        fields.insert("thresholds".to_owned(), crossed.into());
-    }
-    fields.into()
+    fields
 }
 
-fn crossed(result: &ThresholdResult) -> bool {
+pub(super) fn crossed(result: &ThresholdResult) -> bool {
     matches!(result.state, ThresholdState::Failed(_))
 }
 
@@ -80,12 +90,12 @@ fn export_check(check: &Check, parent: &str) -> Value {
 }
 
 /// k6 identifies groups and checks by the MD5 of their path.
-fn id(path: &str) -> String {
+pub(super) fn id(path: &str) -> String {
     Md5::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A number without a needless `.0`, as JavaScript writes it; what is no number counts as 0.
-fn number(value: f64) -> Value {
+pub(super) fn number(value: f64) -> Value {
     /// From here on a float does not tell neighbouring integers apart.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if !value.is_finite() {

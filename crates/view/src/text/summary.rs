@@ -1,12 +1,16 @@
-//! k6's end-of-test summary in its compact form, block by block: thresholds, checks, and metrics by subject.
+//! k6's end-of-test summary, block by block: thresholds, checks, metrics by subject, in its full form also each scenario
+//! and group; and behind it what k6 does not say: endpoints, exceptions, what was not offered or not told apart.
 
+mod blocks;
+mod endpoints;
 mod errors;
+mod legacy;
 mod metrics;
 
 use std::collections::BTreeMap;
 
 use model::metric::{Contains, MetricType};
-use model::plan::Plan;
+use model::plan::{Plan, SummaryMode};
 use model::summary::{Check, Group, Summary, ThresholdResult, ThresholdState};
 
 use super::unit::{Format, TimeUnit};
@@ -14,15 +18,27 @@ use crate::layout::{Page, one_line, width};
 use crate::number::share;
 use crate::style::{Paint, Style};
 
-/// All totals of a run as k6 shows them.
+/// All totals of a run as k6 shows them, in the mode of the plan.
 pub fn summary(summary: &Summary, plan: &Plan, style: Style) -> String {
     let mut page = Page::new(style);
     let time_unit = TimeUnit::named(plan.summary_time_unit.as_deref());
-    thresholds(&mut page, summary, time_unit);
-    title(&mut page, "TOTAL RESULTS");
-    checks(&mut page, summary);
-    metrics::write(&mut page, summary, plan, time_unit);
+    let mut all = Vec::new();
+    gather(&summary.root, &mut all);
+    match plan.summary_mode {
+        SummaryMode::Disabled => return String::new(),
+        SummaryMode::Legacy => legacy::write(&mut page, summary, plan, time_unit),
+        SummaryMode::Compact | SummaryMode::Full => {
+            thresholds(&mut page, summary, time_unit);
+            title(&mut page, "TOTAL RESULTS");
+            checks(&mut page, &all, summary.duration_s);
+            metrics::write(&mut page, &summary.metrics, &metrics::Scope { summary, plan, time_unit });
+        }
+    }
     errors::write(&mut page, summary);
+    endpoints::write(&mut page, summary, plan);
+    if plan.summary_mode == SummaryMode::Full {
+        blocks::write(&mut page, &metrics::Scope { summary, plan, time_unit });
+    }
     page.finish()
 }
 
@@ -95,9 +111,7 @@ fn threshold(result: &ThresholdResult, format: Format, style: Style) -> String {
 }
 
 /// Totals of all checks, then each check; one name counts once, whatever group it stands in, as in k6.
-fn checks(page: &mut Page, summary: &Summary) {
-    let mut checks: Vec<Check> = Vec::new();
-    gather(&summary.root, &mut checks);
+fn checks(page: &mut Page, checks: &[Check], duration_s: f64) {
     let passes: u64 = checks.iter().map(|check| check.passes).sum();
     let total = passes + checks.iter().map(|check| check.fails).sum::<u64>();
     if total == 0 {
@@ -110,7 +124,7 @@ fn checks(page: &mut Page, summary: &Summary) {
         time_unit: TimeUnit::Fitting,
         unicode: style.unicode,
     };
-    let per_second = kind.per_second(share(total as f64, summary.duration_s));
+    let per_second = kind.per_second(share(total as f64, duration_s));
     let succeeded = kind.value(share(passes as f64, total as f64));
     let failed = kind.value(share((total - passes) as f64, total as f64));
     let columns = total.to_string().len().max(width(&succeeded)).max(width(&failed));
@@ -124,7 +138,7 @@ fn checks(page: &mut Page, summary: &Summary) {
         page.line(&format!("    {name}{dots} {value} {}", style.paint(Paint::Dim, &detail)));
     }
     page.line("");
-    for check in &checks {
+    for check in checks {
         write_check(page, check);
     }
     page.line("");

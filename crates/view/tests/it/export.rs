@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::summary::{everything, plan};
 
 fn export() -> Value {
-    serde_json::from_str(&view::json::summary_export(&everything(), &plan())).expect("the export is JSON")
+    serde_json::from_str(&view::json::summary_export(&everything(), &plan(), None)).expect("the export is JSON")
 }
 
 #[test]

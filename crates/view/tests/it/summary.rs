@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::metric::{Contains, MetricType, builtin_metrics};
-use model::plan::{HttpSettings, Plan};
+use model::plan::{HttpSettings, Plan, SummaryMode};
 use model::summary::{MetricTotal, RequestErrors, RequestExample, Summary, ThresholdResult, ThresholdState, Total};
 
 use crate::{ASCII, COLOR, UNICODE, assert_readable, without_colors};
@@ -155,4 +155,72 @@ fn failed_requests_are_told_by_cause_with_an_example() {
     summary.errors = (0..12).map(|cause| (format!("1000 {cause}"), errors(1, 0, 0))).collect();
     let text = check(&summary, &plan(), ASCII);
     assert!(text.contains("2 more causes (2 requests)"), "{text}");
+}
+
+/// Two scenarios, groups in them, endpoints, exceptions, load that was not offered.
+fn detailed() -> Summary {
+    use Contains::{Default as Plain, Time};
+    use MetricType::{Counter, Trend};
+    let mut summary = everything();
+    summary.metrics.extend([total("dropped_iterations", Counter, Plain, &[3.0])]);
+    for (scenario, group, number) in
+        [("one", "", 2.0), ("one", "::outer", 1.0), ("one", "::outer::inner", 1.0), ("two", "", 3.0)]
+    {
+        let block = summary.block(scenario, group);
+        block
+            .metrics
+            .extend([total("http_reqs", Counter, Plain, &[number]), total("http_req_waiting", Trend, Time, &[number])]);
+        block.count("ok", 2, 1);
+    }
+    summary.block("", "::setup::login").count("in", 1, 0);
+    for (name, statuses) in [("GET /a", &[(200, 3), (500, 1)][..]), ("GET /b", &[(0, 1)]), ("other", &[(200, 1)])] {
+        let requests = summary.endpoints.entry(name.to_owned()).or_default();
+        for &(status, count) in statuses {
+            requests.finished += count;
+            requests.failed += if status == 200 { 0 } else { count };
+            requests.count_status(status, count);
+            requests.duration.record_ms(f64::from(status) / 10.0);
+        }
+    }
+    summary.threw("Error: boom (script.js:10:3)", 12);
+    summary.threw("TypeError: x is not a function (script.js:4:1)", 1);
+    summary.limits.insert("more than 200 different request names: later ones count as `other`".to_owned());
+    summary
+}
+
+#[test]
+fn the_full_summary_has_every_metric_and_a_block_for_each_scenario_and_group() {
+    let plan = Plan { summary_mode: SummaryMode::Full, ..plan() };
+    insta::assert_snapshot!(check(&detailed(), &plan, UNICODE));
+}
+
+#[test]
+fn the_compact_summary_has_endpoints_exceptions_and_what_was_not_offered() {
+    let text = check(&detailed(), &plan(), UNICODE);
+    let behind = text.split("    ENDPOINTS\n").nth(1).expect("endpoints");
+    insta::assert_snapshot!(behind);
+    assert!(!text.contains("SCENARIO"), "{text}");
+}
+
+#[test]
+fn the_legacy_summary_is_one_list() {
+    let plan = Plan { summary_mode: SummaryMode::Legacy, ..plan() };
+    insta::assert_snapshot!(check(&everything(), &plan, UNICODE));
+}
+
+#[test]
+fn what_handle_summary_gets_has_the_shape_of_k6() {
+    let screen = view::json::Screen { no_color: true, ..Default::default() };
+    let data: serde_json::Value =
+        serde_json::from_str(&view::json::summary_data(&everything(), &plan(), screen)).expect("JSON");
+    assert_eq!(
+        data["metrics"]["http_req_failed"]["values"],
+        serde_json::json!({ "rate": 0.2, "passes": 1, "fails": 4 })
+    );
+    assert_eq!(data["metrics"]["http_req_duration"]["contains"], "time");
+    assert_eq!(data["metrics"]["http_req_duration"]["thresholds"]["avg<0.001"], serde_json::json!({ "ok": false }));
+    assert_eq!(data["metrics"]["orders"].get("thresholds"), None);
+    assert_eq!(data["root_group"]["groups"][0]["groups"][0]["checks"][0]["path"], "::outer::inner::even");
+    assert_eq!(data["state"]["testRunDurationMs"], 3000);
+    assert_eq!((&data["options"]["noColor"], &data["options"]["summaryTimeUnit"]), (&true.into(), &"".into()));
 }

@@ -48,6 +48,8 @@ fn session(address: SocketAddr) -> Session {
         guard: Guard::default(),
         file: None,
         workers: Some(1),
+        samples: None,
+        notices: None,
     };
     let flags = args::Output { quiet: true, no_color: true, verbose: false };
     Session::begin(settings, Output::new(&flags)).expect("a thread and the signals are free")

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use model::plan::SummaryMode;
 use script::options::Overrides;
 use serde_json::{Map, Value};
 
@@ -58,6 +59,7 @@ pub(super) fn overrides(typed: &args::Run) -> Result<Overrides, Failure> {
     overrides.no_thresholds |= typed.no_thresholds;
     overrides.scenario.clone_from(&typed.k6.scenario);
     overrides.once = typed.k6.once;
+    overrides.summary_mode = summary_mode(typed)?.or(overrides.summary_mode);
     flags(typed, &mut overrides)?;
     overrides.check_flags().map_err(|error| wrong_flag(error.to_string()))?;
     Ok(overrides)
@@ -68,6 +70,14 @@ fn read_config(path: &Path, overrides: &mut Overrides) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the config file {shown}"));
     let text = text.map_err(|error| Failure { exit: Exit::InvalidConfig, error })?;
     overrides.read_file(&shown, &text).map_err(options_failure)
+}
+
+fn summary_mode(typed: &args::Run) -> Result<Option<SummaryMode>, Failure> {
+    if typed.no_summary {
+        return Ok(Some(SummaryMode::Disabled));
+    }
+    let mode = typed.summary_mode.as_deref().map(script::options::parse_summary_mode).transpose();
+    mode.map_err(|error| Failure::config(format!("--summary-mode: {error}")))
 }
 
 /// A duration as it is written in options.
@@ -98,6 +108,7 @@ fn flags(typed: &args::Run, overrides: &mut Overrides) -> Result<(), Failure> {
     overrides.flag("minIterationDuration", typed.min_iteration_duration.map(text_of));
     overrides.flag("summaryTrendStats", typed.summary_trend_stats.clone());
     overrides.flag("summaryTimeUnit", typed.summary_time_unit.clone());
+    overrides.flag("systemTags", typed.system_tags.clone());
     overrides.flag("rps", network.rps);
     overrides.flag("batch", network.batch);
     overrides.flag("batchPerHost", network.batch_per_host);

@@ -66,7 +66,9 @@ async fn proxies_that_fail_are_named() {
         let url = format!("http://{}", listener.local_addr().unwrap());
         drop(listener);
         let response = behind(&url).get("http://shop.invalid/").await;
-        assert_eq!(failure_of(&response), (0, 1212, "proxy: dial: connection refused"));
+        let place = url.trim_start_matches("http://");
+        let text = format!("proxyconnect tcp: dial tcp {place}: connect: connection refused");
+        assert_eq!(failure_of(&response), (0, 1200, text.as_str()));
     };
     LocalSet::new().run_until(failing).await;
 }

@@ -5,6 +5,11 @@ use super::*;
 
 const PATIENCE: Duration = Duration::from_millis(80);
 
+/// The timeout of a request from which `code` is expected: short only where it is to pass.
+pub(super) fn timeout_for(code: u32) -> Option<Duration> {
+    (code == 1050).then_some(PATIENCE)
+}
+
 /// A server that sends `answer` to the first request in pieces of `piece` bytes and then does `last`; further
 /// connections are answered properly.
 async fn rude(answer: Vec<u8>, piece: usize, last: Act) -> String {
@@ -34,8 +39,8 @@ async fn rude(answer: Vec<u8>, piece: usize, last: Act) -> String {
 }
 
 /// What comes of a GET, and that the next one works and nothing is left.
-async fn outcome(world: &World, url: &str) -> (u16, u32, String, Option<Bytes>) {
-    let first = world.send(Request { timeout: Some(PATIENCE), ..Request::get(url, TagSet::RUN) }).await;
+async fn outcome(world: &World, url: &str, code: u32) -> (u16, u32, String, Option<Bytes>) {
+    let first = world.send(Request { timeout: timeout_for(code), ..Request::get(url, TagSet::RUN) }).await;
     // What still comes unasked comes before the next request, or it could be taken for its answer.
     for _ in 0..200 {
         tokio::task::yield_now().await;
@@ -52,7 +57,7 @@ async fn outcome(world: &World, url: &str) -> (u16, u32, String, Option<Bytes>) 
 async fn check_rude(answer: &[u8], last: Act, expected: (u16, u32, &str)) {
     for piece in [1, 7, answer.len()] {
         let world = World::new(HttpSettings { body_bytes_max: 100_000, ..HttpSettings::default() });
-        let (status, code, text, _) = outcome(&world, &rude(answer.to_vec(), piece, last).await).await;
+        let (status, code, text, _) = outcome(&world, &rude(answer.to_vec(), piece, last).await, expected.1).await;
         let shown = String::from_utf8_lossy(&answer[..answer.len().min(99)]);
         assert_eq!((status, code, text.as_str()), expected, "{shown:?} in pieces of {piece}");
     }
@@ -163,7 +168,7 @@ async fn what_never_ends_is_bounded() {
         let large = "malformed HTTP response: its head has more than 256 headers or 400 kB";
         let check = async |head, part: &[u8], code, text: &str| {
             let world = World::new(settings());
-            let (status, found, said, _) = outcome(&world, &endless(head, part.to_vec()).await).await;
+            let (status, found, said, _) = outcome(&world, &endless(head, part.to_vec()).await, code).await;
             assert_eq!((status, found, said.as_str()), (0, code, text));
         };
         check("HTTP/1.1 200 OK\r\nA: ", &[b'x'; 5000], 1000, large).await;
@@ -206,15 +211,15 @@ async fn an_end_or_a_reset_at_every_byte_is_a_failure_with_its_name() {
         for length in 0..answer.len() {
             let cut = || answer[..length].to_vec();
             let world = World::new(HttpSettings::default());
-            let (status, code, text, _) = outcome(&world, &rude(cut(), 999, END).await).await;
+            let (status, code, text, _) = outcome(&world, &rude(cut(), 999, END).await, 1000).await;
             let expected = if length == 0 { "EOF" } else { "unexpected EOF" };
             assert_eq!((status, code, text.as_str()), (0, 1000, expected), "ended at {length}");
             let world = World::new(HttpSettings::default());
-            let (status, code, text, _) = outcome(&world, &rude(cut(), 999, Reset).await).await;
+            let (status, code, text, _) = outcome(&world, &rude(cut(), 999, Reset).await, 1220).await;
             assert_eq!((status, code, text.as_str()), (0, 1220, "read: connection reset by peer"), "reset at {length}");
         }
         let world = World::new(HttpSettings::default());
-        let (status, .., body) = outcome(&world, &rude(answer.to_vec(), 1, Reset).await).await;
+        let (status, .., body) = outcome(&world, &rude(answer.to_vec(), 999, Reset).await, 0).await;
         assert_eq!((status, body.as_deref()), (200, Some(&b"abc"[..])));
     };
     LocalSet::new().run_until(cuts).await;
@@ -227,7 +232,7 @@ async fn tls_that_is_none() {
             let (url, _) = serve(vec![vec![SendBytes(bytes), Stall]]).await;
             let world = World::new(HttpSettings { insecure_skip_tls_verify: true, ..HttpSettings::default() });
             let request = Request::get(url.replace("http:", "https:"), TagSet::RUN);
-            let response = world.send(Request { timeout: Some(PATIENCE), ..request }).await;
+            let response = world.send(Request { timeout: timeout_for(code), ..request }).await;
             assert_eq!(failure_of(&response), (0, code, text));
             assert_eq!(world.connections(), 0);
         };

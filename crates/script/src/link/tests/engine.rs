@@ -8,7 +8,7 @@ use rquickjs::context::EvalOptions;
 use rquickjs::loader::{BuiltinLoader, BuiltinResolver};
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Module as NativeModule, Object, Runtime, Value};
 
-use crate::link::{BuiltinCheck, Bundle, Import, LinkError, link};
+use crate::link::{BuiltinCheck, Bundle, Import, LinkError, Sources, link};
 
 /// Files by path.
 pub(super) type Files = BTreeMap<String, String>;
@@ -82,7 +82,8 @@ pub(super) fn link_files(files: &Files, entry: &str) -> Result<Bundle, LinkError
             .find(|(name, ..)| *name == specifier)
             .map_or(BuiltinCheck::Unknown, |&(_, names, _)| BuiltinCheck::Known(names)),
     };
-    link(Path::new(entry), &read, &builtins)
+    let fetch = |url: &url::Url| Err(format!("no network for {url}"));
+    link(Path::new(entry), &Sources { read: &read, fetch: &fetch, builtins: &builtins })
 }
 
 /// Runs a bundle.

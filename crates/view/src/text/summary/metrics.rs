@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::metric::BUILTIN;
-use model::plan::Plan;
+use model::plan::{Plan, SummaryMode};
 use model::summary::{MetricTotal, Summary, Total};
 
 use super::super::unit::{Format, TimeUnit};
@@ -31,6 +31,16 @@ const SECTIONS: [(&str, &[&str]); 4] = [
     ),
 ];
 const CUSTOM: &str = "CUSTOM";
+/// Metrics of protocols, by the beginning of their names; shown whenever there are any.
+const PROTOCOLS: [(&str, &str); 2] = [("grpc_", "GRPC"), ("ws_", "WEBSOCKET")];
+
+/// What the lines of a block have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) summary: &'a Summary,
+    pub(super) plan: &'a Plan,
+    pub(super) time_unit: TimeUnit,
+}
 
 /// One line, before it is aligned.
 struct Line {
@@ -47,8 +57,8 @@ enum Values {
 }
 
 /// Writes all sections that have a metric.
-pub(super) fn write(page: &mut Page, summary: &Summary, plan: &Plan, time_unit: TimeUnit) {
-    let sections = sections(summary, plan, time_unit, page.style());
+pub(super) fn write(page: &mut Page, metrics: &BTreeMap<String, MetricTotal>, scope: &Scope<'_>) {
+    let sections = sections(metrics, scope, page.style());
     let columns = Columns::of(sections.iter().flat_map(|(_, lines)| lines));
     for (title, lines) in &sections {
         let title = page.style().paint(Paint::Bold, title);
@@ -61,38 +71,78 @@ pub(super) fn write(page: &mut Page, summary: &Summary, plan: &Plan, time_unit: 
     }
 }
 
-fn sections(summary: &Summary, plan: &Plan, time_unit: TimeUnit, style: Style) -> Vec<(&'static str, Vec<Line>)> {
+fn sections(
+    metrics: &BTreeMap<String, MetricTotal>,
+    scope: &Scope<'_>,
+    style: Style,
+) -> Vec<(&'static str, Vec<Line>)> {
     let mut families: BTreeMap<&str, Vec<&MetricTotal>> = BTreeMap::new();
-    for metric in summary.metrics.values() {
+    for metric in metrics.values() {
         families.entry(&metric.selector.metric).or_default().push(metric);
     }
     let mut sections: BTreeMap<usize, (&'static str, Vec<Line>)> = BTreeMap::new();
     for (name, family) in families {
-        let Some((order, title)) = section(name, summary) else { continue };
-        let with_base = family.iter().any(|metric| metric.selector.tags.is_empty());
+        let Some((order, title)) = section(name, scope) else { continue };
         let lines = &mut sections.entry(order).or_insert((title, Vec::new())).1;
-        for metric in family {
-            let format = Format { kind: metric.kind, contains: metric.contains, time_unit, unicode: style.unicode };
-            let selector = one_line(&metric.selector.to_string());
-            let name = match selector[name.len()..].strip_prefix('{').and_then(|tags| tags.strip_suffix('}')) {
-                Some(tags) if with_base => format!("  {{ {tags} }}"),
-                _ => selector,
-            };
-            lines.push(Line { name, values: values(&metric.total, format, plan, summary.duration_s) });
-        }
+        lines.extend(lines_of(name, &family, scope, style));
     }
     sections.into_values().collect()
 }
 
+/// A metric and its submetrics.
+fn lines_of(name: &str, family: &[&MetricTotal], scope: &Scope<'_>, style: Style) -> Vec<Line> {
+    let with_base = family.iter().any(|metric| metric.selector.tags.is_empty());
+    let line = |metric: &&MetricTotal| {
+        let format =
+            Format { kind: metric.kind, contains: metric.contains, time_unit: scope.time_unit, unicode: style.unicode };
+        let selector = one_line(&metric.selector.to_string());
+        let name = match selector[name.len()..].strip_prefix('{').and_then(|tags| tags.strip_suffix('}')) {
+            Some(tags) if with_base => format!("  {{ {tags} }}"),
+            _ => selector,
+        };
+        Line { name, values: values(&metric.total, format, scope.plan, scope.summary.duration_s) }
+    };
+    family.iter().map(line).collect()
+}
+
 /// Where a metric is shown, if at all; what is not built in is the script's own. `checks` has a block of its own.
-fn section(name: &str, summary: &Summary) -> Option<(usize, &'static str)> {
+fn section(name: &str, scope: &Scope<'_>) -> Option<(usize, &'static str)> {
     if !BUILTIN.iter().any(|(builtin, ..)| *builtin == name) {
         return Some((0, CUSTOM));
     }
+    if let Some(position) = PROTOCOLS.iter().position(|(start, _)| name.starts_with(start)) {
+        return Some((SECTIONS.len() + 1 + position, PROTOCOLS[position].1));
+    }
     let shown = SECTIONS.iter().position(|(_, names)| names.contains(&name));
-    let judged = || name != "checks" && summary.thresholds.iter().any(|result| super::base(&result.selector).0 == name);
-    let position = shown.or_else(|| judged().then_some(usize::from(!name.starts_with("http_"))))?;
+    let judged =
+        || name != "checks" && scope.summary.thresholds.iter().any(|result| super::base(&result.selector).0 == name);
+    let is_full = scope.plan.summary_mode == SummaryMode::Full && name.starts_with("http_");
+    let position = shown.or_else(|| (is_full || judged()).then_some(usize::from(!name.starts_with("http_"))))?;
     Some((position + 1, SECTIONS[position].0))
+}
+
+/// The lines of all metrics in the order of their names, for k6's older form: each with what stands in front of it.
+pub(super) fn list(
+    page: &mut Page,
+    metrics: &BTreeMap<String, MetricTotal>,
+    scope: &Scope<'_>,
+    lead: impl Fn(&str) -> String,
+) {
+    let mut families: BTreeMap<&str, Vec<&MetricTotal>> = BTreeMap::new();
+    for metric in metrics.values() {
+        families.entry(&metric.selector.metric).or_default().push(metric);
+    }
+    let mut lines = Vec::new();
+    for (name, family) in families {
+        let names = family.iter().map(|metric| metric.selector.to_string());
+        lines.extend(names.zip(lines_of(name, &family, scope, page.style())));
+    }
+    let mut columns = Columns::of(lines.iter().map(|(_, line)| line));
+    columns.name = lines.iter().map(|(_, line)| width(&line.name)).max().unwrap_or(0) + DOTS_MIN;
+    for (selector, line) in &lines {
+        let text = columns.assemble(line, page.style());
+        page.line(&format!("{}{}", lead(selector), text.trim_start()));
+    }
 }
 
 fn values(total: &Total, format: Format, plan: &Plan, duration_s: f64) -> Values {
