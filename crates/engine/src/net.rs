@@ -18,6 +18,7 @@ mod pace;
 mod proxy;
 mod redirects;
 mod samples;
+mod socket;
 mod source;
 mod target;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! goes on with the answer. It never opens a socket, waits or reads a clock, so any language can implement it: the
 //! JavaScript user lives in `script`, a plain Rust one drives URL mode and the engine's own tests.
 
+mod socket;
 mod work;
 
 use std::net::SocketAddr;
@@ -14,6 +15,7 @@ use http::{HeaderMap, Method};
 pub use crate::headers::Headers;
 use crate::meter::{Meter, TagSet};
 
+pub use socket::{SocketAnswer, SocketEvent, SocketManner, SocketRequest, SocketWord};
 pub use work::{Event, Ticket, Word, Work};
 
 /// Makes users. Shared by all workers.

@@ -21,7 +21,8 @@ use crate::realm::evaluate_own;
 use request::{Call, Form};
 use response::Echo;
 
-pub(crate) use response::HttpResponse;
+pub(crate) use request::headers_of;
+pub(crate) use response::{HttpResponse, headers};
 
 pub(super) const MODULE: Builtin = Builtin {
     name: "k6/http",

@@ -3,9 +3,6 @@
 /// Names and sentences.
 pub(super) const MISSING: &[(&str, &str)] = &[
     ("k6/html", "k6/html is not supported yet"),
-    ("k6/ws", "k6/ws is not supported yet"),
-    ("k6/websockets", "k6/websockets is not supported yet"),
-    ("k6/experimental/websockets", "k6/experimental/websockets is not supported yet"),
     (
         "k6/browser",
         "k6/browser is not supported: it drives a browser, and only scripts of protocols run here; leave the import and the \

@@ -12,4 +12,5 @@ mod linking;
 mod live;
 mod loading;
 mod modules;
+mod sockets;
 mod web;

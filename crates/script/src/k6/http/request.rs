@@ -231,7 +231,7 @@ fn pack(ctx: &Ctx<'_>, host: &Host, request: &mut Request, compression: &str) ->
     Ok(())
 }
 
-fn headers_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, headers: &mut HeaderMap) -> Result<()> {
+pub(crate) fn headers_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, headers: &mut HeaderMap) -> Result<()> {
     let Some(given) = given.as_object() else {
         return Err(Exception::throw_type(ctx, "headers must be an object"));
     };

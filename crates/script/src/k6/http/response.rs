@@ -137,7 +137,7 @@ fn status_text(status: u16) -> String {
 }
 
 /// Headers under their usual spelling, repeated ones joined.
-fn headers<'js>(ctx: &Ctx<'js>, headers: &HeaderMap) -> Result<Value<'js>> {
+pub(crate) fn headers<'js>(ctx: &Ctx<'js>, headers: &HeaderMap) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for name in headers.keys() {
         let values: Vec<_> =
