@@ -1,8 +1,8 @@
 //! `k6/http`: requests that block their user alone.
 
+mod gjson;
 mod request;
 mod response;
-mod selector;
 
 use std::rc::Rc;
 

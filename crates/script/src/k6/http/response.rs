@@ -10,9 +10,10 @@ use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
+use super::gjson;
 use super::request::Form;
-use super::selector;
-use crate::host::Seat;
+use crate::host::{Seat, text};
+use crate::native;
 
 /// What `response.request` shows.
 #[derive(Debug)]
@@ -235,26 +236,24 @@ fn json<'js>(ctx: &Ctx<'js>, this: &Class<'js, HttpResponse>, path: Option<Value
             return Ok(kept);
         }
     }
-    let parsed = {
-        let borrowed = this.borrow();
-        let Some(bytes) = borrowed.body() else {
-            return Err(Exception::throw_type(ctx, "the response has no body, so it is not JSON"));
-        };
-        ctx.json_parse(bytes)
+    let borrowed = this.borrow();
+    let Some(bytes) = borrowed.body() else {
+        let why = "there was no answer, or its body was not kept (responseType 'none', discardResponseBodies)";
+        return Err(Exception::throw_type(ctx, &format!("the body is null, so it cannot be read as JSON: {why}")));
     };
     let Some(path) = path else {
-        let parsed = parsed?;
+        let parsed = ctx.json_parse(bytes)?;
         object.prop(KEPT, Property::from(parsed.clone()).configurable())?;
         return Ok(parsed);
     };
-    let steps = selector::parse(&crate::host::text(&path)?);
-    let steps = steps.map_err(|error| this.borrow().seat.unsupported(ctx, &error.to_string()))?;
-    match parsed {
-        Ok(value) => selector::select(ctx, value, &steps),
-        Err(_) => {
-            ctx.catch();
-            Ok(Value::new_undefined(ctx.clone()))
-        }
+    let path = text(&path)?;
+    let json = String::from_utf8_lossy(bytes);
+    let found = native::with_room(|| {
+        gjson::is_valid(&json).then(|| gjson::select(&json, &path)).flatten().map(std::borrow::Cow::into_owned)
+    });
+    match found {
+        Some(found) => ctx.json_parse(found),
+        None => Ok(Value::new_undefined(ctx.clone())),
     }
 }
 
