@@ -4,6 +4,7 @@
 mod batch;
 mod connection;
 mod cookies;
+mod digest;
 mod dns;
 mod failure;
 mod gate;
@@ -22,26 +23,25 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{CONNECTION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, StatusCode, Version};
 use model::plan::HttpSettings;
 use model::record::Level;
 use model::unit::Moment;
 
 use crate::alarm::{Alarm, Elapsed, Leash};
-use crate::clock::Clock;
 use crate::coding;
 use crate::meter::Endpoint;
 use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
 use connection::{Answered, Connection, Progress};
-use cookies::Jar;
 use outgoing::{Defaults, Outgoing};
 use redirects::{redirect, redirection};
 use samples::{Hop, Samples};
 use target::{Target, Targets};
 use wire::Traffic;
 
+pub use cookies::{SharedJar, cookie_date};
 pub use gate::Permit;
 pub(crate) use gate::{Gate, Passage};
 
@@ -85,7 +85,7 @@ impl Net {
 pub(crate) struct Client {
     net: Rc<Net>,
     idle: RefCell<Vec<Connection>>,
-    jar: RefCell<Jar>,
+    jar: SharedJar,
     traffic: Rc<Traffic>,
 }
 
@@ -99,14 +99,14 @@ struct Incoming {
 
 impl Client {
     pub(crate) fn new(net: Rc<Net>) -> Self {
-        let (idle, jar) = (RefCell::new(Vec::new()), RefCell::new(Jar::default()));
+        let (idle, jar) = (RefCell::new(Vec::new()), SharedJar::default());
         Self { net, idle, jar, traffic: Rc::default() }
     }
 
     /// An iteration begins.
     pub(crate) fn begin_iteration(&self) {
         if !self.net.settings().no_cookies_reset {
-            self.jar.borrow_mut().clear();
+            self.jar.clear();
         }
     }
 
@@ -143,6 +143,8 @@ impl Client {
         let deadline = began + request.timeout.unwrap_or(settings.timeout);
         let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
         let mut moved = false;
+        let jar = request.jar.clone().unwrap_or_else(|| self.jar.clone());
+        let mut carried = None;
         loop {
             let outgoing = Outgoing {
                 method: request.method.clone(),
@@ -152,11 +154,24 @@ impl Client {
                 cookies: &request.cookies,
                 keep_body: request.keep_body,
             };
+            if carried.is_none() {
+                carried =
+                    Some(if jar.is_empty() && request.cookies.is_empty() { Vec::new() } else { outgoing.pairs(&jar) });
+            }
             let endpoint = named.unwrap_or(target.endpoint);
-            let mut incoming = self.hop(outgoing, endpoint, [began, deadline], alarm, leash).await?;
-            let failure = self.sample(&request, endpoint, &mut incoming);
+            let mut incoming = self.hop(outgoing, &jar, endpoint, [began, deadline], alarm, leash).await?;
+            let challenge = request.digest.then(|| digest::challenge(&incoming.answered)).flatten();
+            let failure = self.sample(&request, endpoint, &mut incoming, challenge.is_some());
             if let Ok(answered) = &incoming.answered {
-                self.store_cookies(&answered.head.headers, &target);
+                store_cookies(&jar, &answered.head.headers, &target);
+                if let Some(challenge) = &challenge {
+                    // Answered once: a second challenge means that user and password are wrong.
+                    request.digest = false;
+                    let answer = challenge.answer(&request.method, &target);
+                    request.headers.insert(AUTHORIZATION, answer);
+                    began = self.net.tally.clock.now();
+                    continue;
+                }
                 if let Some(next) = redirection(answered, &target) {
                     match next.and_then(|url| self.net.targets.at(url.as_str(), meter)) {
                         Err(failure) => incoming.answered = Err(failure),
@@ -176,7 +191,7 @@ impl Client {
                     }
                 }
             }
-            return Some(self.response(*request, &target, moved, incoming, failure));
+            return Some(response(*request, &target, moved, incoming, (failure, carried.unwrap_or_default())));
         }
     }
 
@@ -184,6 +199,7 @@ impl Client {
     async fn hop(
         &self,
         outgoing: Outgoing<'_>,
+        jar: &SharedJar,
         endpoint: Endpoint,
         [began, deadline]: [Moment; 2],
         alarm: &mut Alarm,
@@ -194,7 +210,7 @@ impl Client {
         let in_flight = tally.request_begins(began);
         tally.meter.request_began(endpoint);
         // Pinned here, since moving a future of this size shows in the cost of a request.
-        let sending = pin!(self.send(&outgoing, &progress));
+        let sending = pin!(self.send(&outgoing, jar, &progress));
         let answered = alarm.wait(sending, deadline, leash).await;
         let answered = match answered {
             Ok(answered) => answered,
@@ -212,11 +228,11 @@ impl Client {
         Some(Incoming { answered, timings, remote, tls_version })
     }
 
-    async fn send(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
+    async fn send(&self, outgoing: &Outgoing<'_>, jar: &SharedJar, progress: &Progress) -> Result<Answered, Failure> {
         let reused = self.idle_connection(&outgoing.target).await;
         // As Go's client does: a kept connection may have been closed by the service just now, which says nothing
         // about the request, so that one which changes nothing is tried once more on a new connection.
-        let encode = || outgoing.encode(&self.net.defaults, &self.jar.borrow());
+        let encode = || outgoing.encode(&self.net.defaults, jar);
         let again = reused.is_some() && outgoing.repeatable();
         let mut connection = match reused {
             Some(connection) => connection,
@@ -259,16 +275,14 @@ impl Client {
         }
     }
 
-    fn store_cookies(&self, headers: &HeaderMap, target: &Target) {
-        for header in headers.get_all(SET_COOKIE) {
-            if let Ok(header) = header.to_str() {
-                self.jar.borrow_mut().store(header, &target.url, Clock::calendar_seconds());
-            }
-        }
-    }
-
     /// Adds the samples of a hop; returns why it failed.
-    fn sample(&self, request: &Request, endpoint: Endpoint, incoming: &mut Incoming) -> Option<Failure> {
+    fn sample(
+        &self,
+        request: &Request,
+        endpoint: Endpoint,
+        incoming: &mut Incoming,
+        is_challenge: bool,
+    ) -> Option<Failure> {
         let (status, proto, failure) = match &incoming.answered {
             Ok(answered) => {
                 let status = answered.head.status.as_u16();
@@ -286,30 +300,35 @@ impl Client {
                 proto,
                 tls_version: incoming.tls_version,
                 failure: failure.as_ref(),
-                expected: request.expected.as_ref().map(|expected| expected.holds(status)),
+                expected: request.expected.as_ref().map(|expected| is_challenge || expected.holds(status)),
                 timings: incoming.timings,
             },
         );
         failure
     }
+}
 
-    fn response(
-        &self,
-        request: Request,
-        target: &Target,
-        moved: bool,
-        incoming: Incoming,
-        failure: Option<Failure>,
-    ) -> Response {
-        let url = if moved { target.url.to_string() } else { request.url };
-        let jar = self.jar.borrow();
-        let cookies = if jar.is_empty() { Vec::new() } else { jar.matching(&target.url, Clock::calendar_seconds()) };
-        let Incoming { answered, timings, remote, tls_version } = incoming;
-        let (status, proto, headers, body, error) = match answered {
-            Ok(Answered { head, body }) => (head.status.as_u16(), protocol(head.version), head.headers, body, failure),
-            Err(failure) => (0, "", HeaderMap::new(), None, Some(failure)),
-        };
-        Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+fn response(
+    request: Request,
+    target: &Target,
+    moved: bool,
+    incoming: Incoming,
+    (failure, cookies): (Option<Failure>, Vec<(String, String)>),
+) -> Response {
+    let url = if moved { target.url.to_string() } else { request.url };
+    let Incoming { answered, timings, remote, tls_version } = incoming;
+    let (status, proto, headers, body, error) = match answered {
+        Ok(Answered { head, body }) => (head.status.as_u16(), protocol(head.version), head.headers, body, failure),
+        Err(failure) => (0, "", HeaderMap::new(), None, Some(failure)),
+    };
+    Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+}
+
+fn store_cookies(jar: &SharedJar, headers: &HeaderMap, target: &Target) {
+    for header in headers.get_all(SET_COOKIE) {
+        if let Ok(header) = header.to_str() {
+            jar.store(header, &target.url);
+        }
     }
 }
 

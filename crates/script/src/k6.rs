@@ -15,7 +15,7 @@ use rquickjs::{Ctx, Object, Result};
 use crate::host::Host;
 use crate::link::BuiltinCheck;
 
-pub(crate) use http::HttpResponse;
+pub(crate) use http::{CookieJar, HttpResponse};
 
 /// A module.
 struct Builtin {

@@ -30,3 +30,4 @@ macro_rules! holds_no_javascript {
     };
 }
 holds_no_javascript!(crate::k6::HttpResponse);
+holds_no_javascript!(crate::k6::CookieJar);

@@ -7,9 +7,8 @@ use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, Head
 use http::{HeaderMap, Method};
 use http_body_util::Full;
 
-use super::cookies::Jar;
+use super::cookies::SharedJar;
 use super::target::Target;
-use crate::clock::Clock;
 
 /// One hop of a request.
 pub(crate) struct Outgoing<'a> {
@@ -35,7 +34,7 @@ impl Outgoing<'_> {
     }
 
     /// The request as hyper takes it.
-    pub(crate) fn encode(&self, defaults: &Defaults, jar: &Jar) -> http::Request<Full<Bytes>> {
+    pub(crate) fn encode(&self, defaults: &Defaults, jar: &SharedJar) -> http::Request<Full<Bytes>> {
         let mut request = http::Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.target.uri.clone();
@@ -66,19 +65,23 @@ impl Outgoing<'_> {
         request
     }
 
-    fn cookie_header(&self, jar: &Jar, own: Option<&HeaderValue>) -> Option<HeaderValue> {
+    /// Names and values of all cookies, those of the request alone first.
+    pub(crate) fn pairs(&self, jar: &SharedJar) -> Vec<(String, String)> {
+        let own = self.cookies.iter().map(|(name, value, _)| (name.clone(), value.clone()));
+        let replaced = |name: &str| self.cookies.iter().any(|(own, _, replaces)| *replaces && own == name);
+        let kept = jar.matching(&self.target.url).into_iter().filter(|(name, _)| !replaced(name));
+        own.chain(kept).collect()
+    }
+
+    fn cookie_header(&self, jar: &SharedJar, own: Option<&HeaderValue>) -> Option<HeaderValue> {
         if jar.is_empty() && self.cookies.is_empty() {
             return None;
         }
-        let mut pairs = jar.matching(&self.target.url, Clock::calendar_seconds());
-        for (name, value, replace) in self.cookies {
-            if *replace {
-                pairs.retain(|(known, _)| known != name);
-            }
-            pairs.push((name.clone(), value.clone()));
-        }
+        let pairs = self.pairs(jar).into_iter();
         let own = own.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
+        let pairs = pairs.map(|(name, value)| {
+            if value.contains([' ', ',']) { format!("{name}=\"{value}\"") } else { format!("{name}={value}") }
+        });
         let all: Vec<String> = own.into_iter().chain(pairs).collect();
         HeaderValue::try_from(all.join("; ")).ok().filter(|value| !value.is_empty())
     }
@@ -92,9 +95,9 @@ mod tests {
     #[test]
     fn cookies_of_the_request_join_or_replace_those_of_the_jar() {
         let url = Url::parse("http://h/").unwrap();
-        let mut jar = Jar::default();
-        jar.store("a=1", &url, 0);
-        jar.store("b=2", &url, 0);
+        let jar = SharedJar::default();
+        jar.store("a=1", &url);
+        jar.store("b=\"2 3\"", &url);
         let plan = crate::net::tests::plan(model::plan::HttpSettings::default());
         let target = Rc::new(Target::parse("http://h/", &crate::meter::Meter::new(plan)).unwrap());
         let cookies = [("a".to_owned(), "x".to_owned(), true), ("b".to_owned(), "y".to_owned(), false)];
@@ -109,7 +112,7 @@ mod tests {
             keep_body: false,
         };
         let request = outgoing.encode(&Defaults { user_agent: None, close: true }, &jar);
-        assert_eq!(request.headers()[COOKIE], "b=2; a=x; b=y");
+        assert_eq!(request.headers()[COOKIE], "a=x; b=y; b=\"2 3\"");
         assert_eq!(request.headers()[CONNECTION], "close");
         assert!(!request.headers().contains_key(CONTENT_LENGTH));
         outgoing.method = Method::POST;

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use http::{HeaderValue, Uri};
 use url::{Host, Url};
 
-use super::names;
+use super::{failure, names};
 use crate::meter::{Endpoint, Meter};
 use crate::user::Failure;
 
@@ -37,11 +37,15 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
         let wrong = |text: String| Failure { code: 1020, text };
-        let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let no_scheme = |scheme: &str| failure::other(format!("unsupported protocol scheme \"{scheme}\""));
+        let url = Url::parse(text).map_err(|error| match error {
+            url::ParseError::RelativeUrlWithoutBase => no_scheme(""),
+            error => wrong(format!("invalid URL: {error}")),
+        })?;
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
-            scheme => return Err(wrong(format!("unsupported protocol scheme \"{scheme}\""))),
+            scheme => return Err(no_scheme(scheme)),
         };
         let host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
         let port = url.port_or_known_default().unwrap_or(80);
@@ -73,7 +77,7 @@ fn authorization(url: &Url) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("Basic {}", base64(&plain))).ok()
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
+pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
     let hex = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     let (mut out, mut at) = (Vec::new(), 0);
     while at < text.len() {

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::*;
+use crate::clock::Clock;
 use crate::meter::{Meter, TagSet};
 
 /// What the server does next on a connection.
@@ -276,7 +277,7 @@ async fn refused_ports_unknown_schemes_and_bad_urls_are_data() {
     let response = world.get(&refused).await;
     assert_eq!(failure_of(&response), (0, 1212, "dial: connection refused"));
     assert_eq!((response.timings.duration(), response.url.as_str()), (0.0, refused.as_str()));
-    assert_eq!(failure_of(&world.get("ftp://h/").await), (0, 1020, "unsupported protocol scheme \"ftp\""));
+    assert_eq!(failure_of(&world.get("ftp://h/").await), (0, 1000, "unsupported protocol scheme \"ftp\""));
     assert_eq!(failure_of(&world.get("/relative").await).1, 1020);
     // What could not be sent at all is no request.
     assert_eq!(world.window().requests.failed, 1);
