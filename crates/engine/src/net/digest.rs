@@ -48,7 +48,7 @@ fn parse(header: &str) -> Option<Challenge> {
             "opaque" => challenge.opaque = Some(value),
             "algorithm" => challenge.algorithm = Some(value),
             "qop" => {
-                challenge.qop = value.split(',').map(str::trim).find(|one| matches!(*one, "auth")).map(str::to_owned)
+                challenge.qop = value.split(',').map(str::trim).find(|one| matches!(*one, "auth")).map(str::to_owned);
             }
             _ => {}
         }
