@@ -27,7 +27,7 @@ use crate::link::BuiltinCheck;
 
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
-pub(crate) use http::HttpResponse;
+pub(crate) use http::{CookieJar, HttpResponse};
 use missing::{GONE, MISSING};
 pub(crate) use sockets::SocketHandle;
 pub(crate) use timers::make as timers;
