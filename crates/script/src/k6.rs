@@ -27,8 +27,8 @@ use crate::link::BuiltinCheck;
 
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
-pub(crate) use http::HttpResponse;
-use missing::MISSING;
+pub(crate) use http::{CookieJar, HttpResponse};
+use missing::{GONE, MISSING};
 pub(crate) use sockets::SocketHandle;
 pub(crate) use timers::make as timers;
 
@@ -68,6 +68,9 @@ pub(crate) fn check(specifier: &str) -> BuiltinCheck {
     }
     if let Some((_, sentence)) = MISSING.iter().find(|(name, _)| *name == specifier) {
         return BuiltinCheck::Unsupported((*sentence).to_owned());
+    }
+    if let Some((_, sentence)) = GONE.iter().find(|(name, _)| *name == specifier) {
+        return BuiltinCheck::Gone((*sentence).to_owned());
     }
     if specifier.starts_with("k6/x/") {
         return BuiltinCheck::Unsupported(format!(

@@ -9,6 +9,7 @@ mod bytes;
 mod engine;
 mod fiber;
 mod fields;
+mod roomy;
 
 pub(crate) use bytes::{copy_bytes, copy_view, is_binary};
 pub use engine::Isolation;
@@ -17,6 +18,7 @@ pub(crate) use fiber::{Fiber, StackPool, Step, ask, is_cancelled, unwind};
 pub use fiber::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 #[cfg(test)]
 pub(crate) use fields::FieldsError;
+pub(crate) use roomy::with_room;
 
 /// Marks a type without JavaScript values in it as something that a JavaScript object may hold.
 macro_rules! holds_no_javascript {
@@ -30,4 +32,5 @@ macro_rules! holds_no_javascript {
 holds_no_javascript!(crate::k6::GrpcClient);
 holds_no_javascript!(crate::k6::GrpcStreamHandle);
 holds_no_javascript!(crate::k6::HttpResponse);
+holds_no_javascript!(crate::k6::CookieJar);
 holds_no_javascript!(crate::k6::SocketHandle);

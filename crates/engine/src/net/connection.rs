@@ -25,7 +25,7 @@ use super::proxy::Proxy;
 use super::target::{Origin, Target};
 use super::wire::{Counted, Stream, Traffic, Transport};
 use super::{Net, failure, source, tls};
-use crate::net::cookies::Jar;
+use crate::net::cookies::SharedJar;
 use crate::user::{Failure, Timings};
 
 pub(crate) use super::http1::answer::Head;
@@ -147,14 +147,14 @@ impl Connection {
         &mut self,
         net: &Net,
         outgoing: &Outgoing<'_>,
-        jar: &std::cell::RefCell<Jar>,
+        jar: &SharedJar,
         progress: &Progress,
     ) -> Result<(Answered, bool), Broken> {
         self.facts.takes_one();
         progress.got(net.tally.clock.now(), &self.facts);
         let proxy = self.proxy.as_deref();
         let sending = Sending {
-            head: &|out| outgoing.write(out, &net.defaults, &jar.borrow(), proxy),
+            head: &|out| outgoing.write(out, &net.defaults, jar, proxy),
             body: outgoing.body.clone(),
             withheld: outgoing.expects_continue(),
         };

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use http::{HeaderValue, Uri};
 use url::{Host, Url};
 
-use super::names;
+use super::{failure, names};
 use crate::meter::{Endpoint, Meter};
 use crate::user::Failure;
 
@@ -36,9 +36,16 @@ pub(crate) struct Target {
     pub(crate) endpoint: Endpoint,
 }
 
+fn no_scheme(scheme: &str) -> Failure {
+    failure::other(format!("unsupported protocol scheme \"{scheme}\""))
+}
+
 impl Target {
     pub(crate) fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
-        let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let url = Url::parse(text).map_err(|error| match error {
+            url::ParseError::RelativeUrlWithoutBase => no_scheme(""),
+            error => wrong(format!("invalid URL: {error}")),
+        })?;
         Self::of(url.clone(), &url, meter)
     }
 
@@ -61,7 +68,7 @@ impl Target {
             "http" => (false, false),
             "https" => (true, false),
             "http+unix" => (false, true),
-            scheme => return Err(wrong(format!("unsupported protocol scheme \"{scheme}\""))),
+            scheme => return Err(no_scheme(scheme)),
         };
         let mut host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
         let mut authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::Headers;
+use super::{Headers, SharedJar};
 use crate::meter::TagSet;
 
 /// A WebSocket to open.
@@ -16,6 +16,8 @@ pub struct SocketRequest {
     pub url: String,
     /// Headers of the script for the handshake.
     pub headers: HeaderMap,
+    /// Whose cookies are sent and kept; `None` is the client's own jar.
+    pub jar: Option<SharedJar>,
     /// Subprotocols, the best first.
     pub protocols: Vec<String>,
     /// Value of the `name` tag, if the script gives one.

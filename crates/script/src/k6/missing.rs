@@ -13,6 +13,10 @@ pub(super) const MISSING: &[(&str, &str)] = &[
         "k6/experimental/redis is not supported, and k6 itself has removed it in 2.0: prepare the data beforehand and read \
          them with open(), a SharedArray or k6/experimental/csv",
     ),
+];
+
+/// Modules that k6 itself has no more: importing one is a mistake of the script.
+pub(super) const GONE: &[(&str, &str)] = &[
     (
         "k6/experimental/browser",
         "k6/experimental/browser is gone from k6: it is k6/browser now, which is not supported here",

@@ -202,8 +202,9 @@ fn open<'js>(
 ) -> Result<Handle<'js>> {
     let unsent: Rc<Cell<usize>> = Rc::default();
     let (headers, tags) = (HeaderMap::new(), seat.tags.get());
+    let jar = Some(seat.jar.clone());
     let mut request =
-        SocketRequest { url: url.clone(), headers, protocols, name: None, tags, manner, unsent: unsent.clone() };
+        SocketRequest { url: url.clone(), headers, jar, protocols, name: None, tags, manner, unsent: unsent.clone() };
     match params.as_object() {
         Some(params) => apply(ctx, host, &seat, &mut request, params)?,
         None if params.is_undefined() || params.is_null() => {}
@@ -243,12 +244,8 @@ fn apply<'js>(
                     request.tags = host.meter.tags(request.tags, &others);
                 }
             }
-            "jar" => {
-                let hint = "cookies of the user's own jar are sent";
-                return Err(
-                    seat.unsupported(ctx, &format!("the parameter 'jar' of a WebSocket is not supported yet: {hint}"))
-                );
-            }
+            // What is no jar stands for none at all, as for requests.
+            "jar" => request.jar = Some(k6_http::jar_of(&value).unwrap_or_default()),
             "compression" => match text(&value)?.as_str() {
                 "" => {}
                 "deflate" => {

@@ -7,6 +7,7 @@ mod execution;
 mod files;
 mod http;
 mod iterations;
+mod jslib;
 mod linking;
 mod live;
 mod loading;

@@ -42,6 +42,9 @@ fn serve(mut stream: TcpStream) {
         response.headers_mut().insert("set-cookie", "seen=yes".parse().unwrap());
         let own = request.headers().get("x-own").map(|own| own.to_str().unwrap().to_owned());
         response.headers_mut().insert("x-own", own.unwrap_or_default().parse().unwrap());
+        if let Some(cookies) = request.headers().get("cookie") {
+            response.headers_mut().insert("x-cookie", cookies.clone());
+        }
         if let Some(protocols) = request.headers().get("sec-websocket-protocol") {
             let last = protocols.to_str().unwrap().rsplit(", ").next().unwrap().parse().unwrap();
             response.headers_mut().insert("sec-websocket-protocol", last);
@@ -284,6 +287,19 @@ fn an_iteration_that_throws_leaves_no_socket_behind() {
 }
 
 #[test]
+fn cookies_are_those_of_the_user_or_of_a_jar() {
+    let run = ran(
+        WS,
+        "const sent = (params) => ws.connect(B + '/echo', params, (socket) => socket.on('open', () => socket.close())).headers['X-Cookie'];
+         const page = B.replace('ws', 'http');
+         http.cookieJar().set(page, 'mine', '1'); console.log(sent(), '|', sent());
+         const own = new http.CookieJar(); own.set(page, 'own', '2'); console.log(sent({ jar: own }), '|', sent({ jar: own }));
+         console.log(http.cookieJar().cookiesForURL(page).seen);",
+    );
+    assert_eq!(run.log, ["mine=1 | mine=1; seen=yes", "own=2 | own=2; seen=yes", r#"["yes"]"#]);
+}
+
+#[test]
 fn wrong_sockets_throw_a_sentence() {
     let check = |code: &str, sentence: &str| {
         let text = format!(
@@ -321,7 +337,6 @@ fn what_a_socket_lacks_ends_the_run_by_name() {
     let packed = "the parameter compression: 'deflate' of a WebSocket is not supported yet: leave it out";
     check("new WebSocket('ws://h/', null, { compression: 'deflate' });", packed);
     check("ws.connect('ws://h/', { compression: 'deflate' }, () => {});", packed);
-    check("ws.connect('ws://h/', { jar: {} }, () => {});", "the parameter 'jar' of a WebSocket is not supported yet");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::super::http1::answer::{Fault, Fed, Head, Reader, Wants};
 use super::super::outgoing::{Defaults, Outgoing};
 use super::super::target::Target;
 use super::super::wire::Stream;
-use super::super::{Client, connection, failure};
+use super::super::{Client, SharedJar, connection, failure, store_cookies};
 use super::text_of;
 use crate::user::{Failure, SocketAnswer, SocketRequest};
 
@@ -40,20 +40,26 @@ impl Client {
         target: &Target,
     ) -> Result<Handshaken, (Box<SocketAnswer>, String)> {
         let unanswered = |failure: Failure| (Box::default(), failure.text);
+        let jar = request.jar.as_ref().unwrap_or(&self.jar);
         let key = generate_key();
         let headers = headers(request, &key).map_err(|why| (Box::default(), why))?;
         let mut stream = connection::tunnel(&self.net, target, &self.traffic, self.from).await.map_err(unanswered)?;
-        self.write_request(&mut stream, target, &headers).await.map_err(|fault| unanswered(fault_of(&fault)))?;
+        self.write_request(&mut stream, target, (&headers, jar)).await.map_err(|fault| unanswered(fault_of(&fault)))?;
         let read = self.read_answer(&mut stream).await;
         let (head, body, early) = read.map_err(|fault| unanswered(fault_of(&fault)))?;
-        self.store_cookies(&head, target);
+        store_cookies(jar, &head, target);
         let opens = opens(&head, &key);
         let protocol = text_of(head.headers.get(SEC_WEBSOCKET_PROTOCOL)).to_owned();
         let answer = Box::new(SocketAnswer { status: head.status.as_u16(), headers: head.headers, body, protocol });
         if opens { Ok(Handshaken { answer, stream, early }) } else { Err((answer, BAD_HANDSHAKE.to_owned())) }
     }
 
-    async fn write_request(&self, stream: &mut Stream, target: &Target, headers: &HeaderMap) -> Result<(), Fault> {
+    async fn write_request(
+        &self,
+        stream: &mut Stream,
+        target: &Target,
+        (headers, jar): (&HeaderMap, &SharedJar),
+    ) -> Result<(), Fault> {
         let mut out = Vec::new();
         let outgoing = Outgoing {
             method: Method::GET,
@@ -64,7 +70,7 @@ impl Client {
             keep_body: true,
         };
         let defaults = Defaults { user_agent: self.net.defaults.user_agent.clone(), close: false };
-        outgoing.write(&mut out, &defaults, &self.jar.borrow(), None);
+        outgoing.write(&mut out, &defaults, jar, None);
         stream.write_all(&out).await.map_err(Fault::Write)
     }
 

@@ -52,6 +52,7 @@ impl Rig {
         let mut request = SocketRequest {
             url: url.to_owned(),
             headers: HeaderMap::new(),
+            jar: None,
             protocols: Vec::new(),
             name: None,
             tags: TagSet::RUN,
