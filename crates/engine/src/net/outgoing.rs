@@ -183,7 +183,7 @@ mod tests {
             outgoing.write(&mut out, &defaults, jar, None);
             String::from_utf8(out).unwrap()
         };
-        let expected = "GET / HTTP/1.1\r\nHost: h\r\nCookie: b=2; a=x; b=y\r\nConnection: close\r\n\r\n";
+        let expected = "GET / HTTP/1.1\r\nHost: h\r\nCookie: a=x; b=y; b=\"2 3\"\r\nConnection: close\r\n\r\n";
         assert_eq!(written(&outgoing, &jar), expected);
         outgoing.method = Method::POST;
         assert!(written(&outgoing, &jar).contains("\r\nContent-Length: 0\r\n"));
