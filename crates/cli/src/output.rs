@@ -20,7 +20,6 @@ pub(crate) struct Output {
     live: Live,
     lines_only: bool,
     quiet: bool,
-    no_color: bool,
     verbose: bool,
     repeats: Repeats,
     format: LogFormat,
@@ -87,7 +86,6 @@ impl Output {
             live: Live::new(kind, live_style),
             lines_only: !terminal,
             quiet: flags.quiet,
-            no_color: flags.no_color,
             verbose: flags.verbose,
             repeats: Repeats::default(),
             format: LogFormat::Text,
@@ -111,7 +109,7 @@ impl Output {
         Screen {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
-            no_color: self.no_color,
+            no_color: !self.style.color,
         }
     }
 

@@ -131,6 +131,9 @@ struct Sinks {
     promises: Box<[u32]>,
 }
 
+/// The subprotocol of a WebSocket: none is an empty one.
+const EMPTY_TAG: &str = "subproto";
+
 impl Meter {
     /// A meter for the metrics, thresholds and promises of `plan`, of a run that nobody knows the progress of.
     pub fn new(plan: Arc<Plan>) -> Rc<Self> {
@@ -195,7 +198,7 @@ impl Meter {
         self.ids.get(name).copied()
     }
 
-    /// `base` with `pairs` added or replaced; an empty value removes the tag.
+    /// `base` with `pairs` added or replaced; an empty value removes the tag, unless it is one that k6 gives empty too.
     pub fn tags(&self, base: TagSet, pairs: &[(&str, &str)]) -> TagSet {
         let key = (base, FixedState::default().hash_one(pairs));
         let same = |known: &Tags| {
@@ -210,7 +213,8 @@ impl Meter {
         let mut tags = inner.sets[base.0 as usize].tags.to_vec();
         for (key, value) in pairs.iter() {
             tags.retain(|(known, _)| known != key);
-            if !value.is_empty() && !self.plan.hidden_tags.iter().any(|hidden| **hidden == **key) {
+            let is_there = !value.is_empty() || **key == *EMPTY_TAG;
+            if is_there && !self.plan.hidden_tags.iter().any(|hidden| **hidden == **key) {
                 tags.push((key.clone(), value.clone()));
             }
         }

@@ -91,7 +91,10 @@ impl Life {
         if is_promise && self.role == Role::Scenario {
             self.host.meter.exception(headline.lines().next().unwrap_or_default());
         }
-        self.host.meter.log(Level::Error, text);
+        // Why there is no summary of the script's own is said by whoever shows the usual one.
+        if !matches!(self.role, Role::Summary(..)) {
+            self.host.meter.log(Level::Error, text);
+        }
         all.for_each(|(_, text)| self.host.meter.log(Level::Error, text));
         Ending::Threw(mask(headline))
     }
@@ -128,7 +131,10 @@ impl Life {
         if is_new {
             self.assign(ctx, assignment)?;
         }
-        ctx.globals().set("__ITER", seat.begun.get())?;
+        // As in k6, setup() and teardown() have none.
+        if self.role == Role::Scenario {
+            ctx.globals().set("__ITER", seat.begun.get())?;
+        }
         if !self.host.meter.plan().http.no_cookies_reset {
             seat.jar.clear();
         }

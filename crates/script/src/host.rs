@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -72,6 +72,8 @@ pub(crate) struct Host {
     pub(crate) created: Option<RefCell<Vec<Metric>>>,
     /// Texts of files, one string for all users of the realm.
     pub(crate) texts: RefCell<HashMap<PathBuf, Persistent<Value<'static>>>>,
+    /// The module whose init code runs.
+    pub(crate) running: Cell<usize>,
     groups: RefCell<HashMap<(TagSet, Rc<str>), TagSet>>,
     seat: RefCell<Option<Rc<Seat>>>,
 }
@@ -125,8 +127,16 @@ impl Host {
             std::borrow::Cow::Borrowed(_) => text,
             std::borrow::Cow::Owned(masked) => masked,
         }));
-        let (texts, groups) = (RefCell::default(), RefCell::default());
-        Self { world, meter, setup_data, created: None, texts, groups, seat: RefCell::new(None) }
+        let (texts, groups, running) = (RefCell::default(), RefCell::default(), Cell::new(0));
+        Self { world, meter, setup_data, created: None, texts, running, groups, seat: RefCell::new(None) }
+    }
+
+    /// What paths of the module whose init code runs are relative to: the folder of its file. Remote modules have none,
+    /// so that theirs are those of the script.
+    pub(crate) fn folder(&self) -> &Path {
+        let module = self.world.bundle.modules.get(self.running.get());
+        let file = module.map(|module| module.path.as_str()).filter(|path| !path.contains("://"));
+        file.and_then(|path| Path::new(path).parent()).unwrap_or(&self.world.folder)
     }
 
     /// Makes `seat` the one whose code runs.

@@ -159,8 +159,11 @@ fn starter<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, own: &Object<'js>) -> rquickjs:
         )),
     };
     let locate = Function::new(ctx.clone(), locate)?;
+    let of = host.clone();
+    let enter = Function::new(ctx.clone(), move |module: usize| of.running.replace(module))?;
     let make: Function<'_> = own.get("starter")?;
-    make.call((plans, modules, bundle.entry, locate))
+    host.running.set(bundle.entry);
+    make.call((plans, modules, bundle.entry, locate, enter))
 }
 
 /// What `realm.js` must know of a module; the modules of k6 that it imports are added to `modules`.

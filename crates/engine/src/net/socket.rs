@@ -93,8 +93,11 @@ fn tags(meter: &Meter, request: &SocketRequest, target: &Target, answer: &Socket
         (None, SocketManner::Standard) => url.clone(),
         (None, SocketManner::Blocking) => Rc::from(""),
     };
-    let status = if answer.status == 0 { String::new() } else { answer.status.to_string() };
-    meter.tags(request.tags, &[("url", &url), ("name", &name), ("status", &status), ("subproto", &answer.protocol)])
+    let tags = meter.tags(request.tags, &[("url", &url), ("name", &name)]);
+    if answer.status == 0 {
+        return tags;
+    }
+    meter.tags(tags, &[("status", &answer.status.to_string()), ("subproto", &answer.protocol)])
 }
 
 /// A value that is a header's, or nothing.

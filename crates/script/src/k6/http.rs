@@ -254,7 +254,8 @@ fn batch_call<'js>(ctx: &Ctx<'js>, key: &str, entry: &Value<'js>) -> Result<Call
     let keys = if entry.is_array() { ["0", "1", "2", "3"] } else { ["method", "url", "body", "params"] };
     let [method, url, body, params] = keys.map(|key| object.get::<_, Value<'js>>(key));
     let method = method?;
-    let method = if method.is_undefined() { Method::GET } else { request::method(ctx, &method)? };
+    let method = if method.is_undefined() { "GET".to_owned() } else { text(&method)?.to_uppercase() };
+    let method = request::method_named(ctx, &method)?;
     let has_body = !(entry.is_object() && !entry.is_array() && matches!(method, Method::GET | Method::HEAD));
     Ok(Call { method, url: url?, body: if has_body { Some(body?) } else { None }, params: Some(params?) })
 }

@@ -109,11 +109,13 @@ pub(super) fn consolidated(merged: &Map<String, Value>, default: Option<&Scenari
     };
     all["dns"] = with_all(&["ttl", "select", "policy"], &all["dns"]);
     let common = ["executor", "startTime", "gracefulStop", "env", "exec", "tags"];
+    let complete = |value: &Value| {
+        let own = value["executor"].as_str().map_or(&[][..], keys_of);
+        with_all(&[&common[..], own].concat(), value)
+    };
     let scenarios = match (merged.get("scenarios").and_then(Value::as_object), default) {
-        (Some(map), _) => map.iter().map(|(name, value)| (name.clone(), with_all(&common, value))).collect(),
-        (None, Some(scenario)) => {
-            Map::from_iter([(scenario.name.clone(), with_all(&common, &shortcut(merged, scenario)))])
-        }
+        (Some(map), _) => map.iter().map(|(name, value)| (name.clone(), complete(value))).collect(),
+        (None, Some(scenario)) => Map::from_iter([(scenario.name.clone(), complete(&shortcut(merged, scenario)))]),
         (None, None) => Map::new(),
     };
     all["scenarios"] = Value::Object(scenarios);
@@ -126,6 +128,19 @@ pub(super) fn consolidated(merged: &Map<String, Value>, default: Option<&Scenari
         all["systemTags"] = json!(tags);
     }
     all
+}
+
+/// The keys that scenarios of an executor have besides those of all.
+fn keys_of(executor: &str) -> &'static [&'static str] {
+    match executor {
+        "shared-iterations" | "per-vu-iterations" => &["vus", "iterations", "maxDuration"],
+        "constant-vus" => &["vus", "duration"],
+        "ramping-vus" => &["startVUs", "stages", "gracefulRampDown"],
+        "constant-arrival-rate" => &["duration", "rate", "timeUnit", "preAllocatedVUs", "maxVUs"],
+        "ramping-arrival-rate" => &["startRate", "timeUnit", "stages", "preAllocatedVUs", "maxVUs"],
+        "externally-controlled" => &["vus", "duration", "maxVUs"],
+        _ => &[],
+    }
 }
 
 /// The scenario that `duration`, `iterations` or `stages` stand for, in the words of a scenario.

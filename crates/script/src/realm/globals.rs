@@ -48,7 +48,7 @@ fn open<'js>(ctx: &Ctx<'js>, host: &Host, path: &str, mode: Option<&str>) -> Res
         let hint = "open() reads files of this machine; get it with http.get() in setup(), or download it beforehand";
         return Err(Exception::throw_message(ctx, &format!("cannot open {path}: {hint}")));
     }
-    let path = normal(&host.world.folder.join(path));
+    let path = normal(&host.folder().join(path));
     let is_binary = match mode {
         None | Some("") => false,
         Some("b") => true,

@@ -75,8 +75,9 @@
     // Makes the function that starts a user: it runs the init code and returns what the script exports, or a promise of
     // it where a module waits outside of its functions. Of a module: `factory`, `imports` (where each leads: a number is
     // a module, a text one of k6), `meta`, `kind`, `needs`, `leads` (where names in calls lead), `nowhere` (what is said
-    // of those that lead nowhere). `locate` finds names that no text of the module has.
-    starter(plans, modules, entry, locate) {
+    // of those that lead nowhere). `locate` finds names that no text of the module has; `enter` is told whose code runs,
+    // since a path given to `open` is relative to its module, and gives who ran before.
+    starter(plans, modules, entry, locate, enter) {
       const awaits = plans.some((plan) => plan.kind === 'awaiting');
       return () => {
         const spaces = [];
@@ -90,7 +91,9 @@
           typeof from === 'number' ? spaces[from] : (builtins[from] ??= builtinSpace(modules[from]));
         // What must run after the modules that it needs, or the promise of one that waits.
         const step = (i) => {
-          const turn = running[i].next();
+          const before = enter(i);
+          let turn;
+          try { turn = running[i].next(); } finally { enter(before); }
           if (plans[i].kind === 'common') fill(spaces[i], common[i].exports);
           return turn;
         };

@@ -42,6 +42,9 @@ fn serve(mut stream: TcpStream) {
         response.headers_mut().insert("set-cookie", "seen=yes".parse().unwrap());
         let own = request.headers().get("x-own").map(|own| own.to_str().unwrap().to_owned());
         response.headers_mut().insert("x-own", own.unwrap_or_default().parse().unwrap());
+        if let Some(cookies) = request.headers().get("cookie") {
+            response.headers_mut().insert("x-cookie", cookies.clone());
+        }
         if let Some(protocols) = request.headers().get("sec-websocket-protocol") {
             let last = protocols.to_str().unwrap().rsplit(", ").next().unwrap().parse().unwrap();
             response.headers_mut().insert("sec-websocket-protocol", last);
@@ -281,6 +284,19 @@ fn an_iteration_that_throws_leaves_no_socket_behind() {
     let run = run(&text, iterations(3));
     assert_eq!((run.log.len(), run.count("iterations")), (3, 3.0), "{:?}", run.log);
     assert!(run.log.iter().enumerate().all(|(i, line)| line.starts_with(&format!("Error: in {i}"))), "{:?}", run.log);
+}
+
+#[test]
+fn cookies_are_those_of_the_user_or_of_a_jar() {
+    let run = ran(
+        WS,
+        "const sent = (params) => ws.connect(B + '/echo', params, (socket) => socket.on('open', () => socket.close())).headers['X-Cookie'];
+         const page = B.replace('ws', 'http');
+         http.cookieJar().set(page, 'mine', '1'); console.log(sent(), '|', sent());
+         const own = new http.CookieJar(); own.set(page, 'own', '2'); console.log(sent({ jar: own }), '|', sent({ jar: own }));
+         console.log(http.cookieJar().cookiesForURL(page).seen);",
+    );
+    assert_eq!(run.log, ["mine=1 | mine=1; seen=yes", "own=2 | own=2; seen=yes", r#"["yes"]"#]);
 }
 
 #[test]

@@ -1,3 +1,4 @@
+// differs console: what a run has done is told in teardown, too
 // In setup and teardown.
 import exec from 'k6/execution';
 const tried = (call) => { try { return call(); } catch (error) { return 'refused'; } };

@@ -1,3 +1,4 @@
+// differs console: seek() from the end counts from the end
 // k6/experimental/fs.
 import { open, SeekMode } from 'k6/experimental/fs';
 const file = await open('./with/words.txt');

@@ -1,3 +1,4 @@
+// differs console: exported options get what differs in this run, not all defaults
 // The exported object shows what became of the options.
 // args: --tag a=b
 export const options = { iterations: 2, discardResponseBodies: true };

@@ -1,3 +1,4 @@
+// differs console: requests are shown by log lines
 // args: --http-debug
 // Requests are shown; they are made all the same.
 import http from 'k6/http';

@@ -1,4 +1,5 @@
 // The WebSocket class.
+// differs console: the event of a close has code, reason and wasClean
 import { WebSocket } from 'k6/experimental/websockets';
 export default function () {
   const socket = new WebSocket(`${__ENV.WS}/ws-echo`);

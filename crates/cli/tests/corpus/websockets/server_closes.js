@@ -1,4 +1,5 @@
 // The server says good-bye.
+// differs requests: the answer to a close carries its reason too
 import ws from 'k6/ws';
 export default function () {
   const r = ws.connect(`${__ENV.WS}/ws-close`, {}, (socket) => {

@@ -192,12 +192,13 @@ impl Talk {
     }
 
     fn ping(&mut self) -> Message {
-        self.pinged += 1;
         if self.pings.len() >= PINGS_MAX {
             self.pings.pop_front();
         }
         self.pings.push_back((self.pinged, self.clock.now()));
-        Message::Ping(self.pinged.to_string().into())
+        let payload = self.pinged.to_string();
+        self.pinged += 1;
+        Message::Ping(payload.into())
     }
 
     fn queue(&mut self, message: Message) -> Result<(), Error> {

@@ -54,9 +54,13 @@ impl Prepared {
     }
 }
 
-/// A method from its name.
+/// The method of this name, as it is written.
 pub(super) fn method(ctx: &Ctx<'_>, name: &Value<'_>) -> Result<Method> {
-    let name = text(name)?.to_uppercase();
+    method_named(ctx, &text(name)?)
+}
+
+/// The same, of a text.
+pub(super) fn method_named(ctx: &Ctx<'_>, name: &str) -> Result<Method> {
     Method::from_bytes(name.as_bytes())
         .map_err(|_| Exception::throw_type(ctx, &format!("'{name}' is not an HTTP method")))
 }

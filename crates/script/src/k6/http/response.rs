@@ -5,7 +5,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use engine::meter::Meter;
 use engine::user::{Response, cookie_date};
-use http::header::{COOKIE, SET_COOKIE, USER_AGENT};
+use http::header::{COOKIE, SET_COOKIE, TRANSFER_ENCODING, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
@@ -130,7 +130,10 @@ impl HttpResponse {
 
     /// The body; `None` if it was not wanted or there was no answer.
     fn body(&self) -> Option<&[u8]> {
-        let is_there = self.form.keeps_body && self.response.0.status != 0;
+        let (response, echo) = &*self.response;
+        // As in k6, an answer that can have no body has none; one that is empty has an empty one.
+        let has_none = matches!(response.status, 0 | 204 | 304) || echo.method == Method::HEAD;
+        let is_there = self.form.keeps_body && !has_none;
         is_there.then(|| self.response.0.body.as_deref().unwrap_or_default())
     }
 }
@@ -145,7 +148,8 @@ fn status_text(status: u16) -> String {
 /// Headers under their usual spelling, repeated ones joined.
 pub(crate) fn headers<'js>(ctx: &Ctx<'js>, headers: &HeaderMap) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
-    for name in headers.keys() {
+    // How the body was cut is none of the script's business, as in k6.
+    for name in headers.keys().filter(|name| *name != TRANSFER_ENCODING) {
         let values: Vec<_> =
             headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
         object.set(usual_spelling(name.as_str()), values.join(", "))?;

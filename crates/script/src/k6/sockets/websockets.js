@@ -74,7 +74,7 @@
     get url() { return this.#url; }
     get readyState() { return this.#state; }
     get protocol() { return this.#protocol; }
-    get extensions() { return ''; }
+    get extensions() { return []; }
     get bufferedAmount() { return native.unsent(this.#handle); }
     get binaryType() { return this.#binaryType; }
     set binaryType(type) {
