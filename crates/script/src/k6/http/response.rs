@@ -13,6 +13,7 @@ use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Obje
 use super::request::Form;
 use super::selector;
 use crate::host::Seat;
+use crate::native::HeldBytes;
 
 /// What `response.request` shows.
 #[derive(Debug)]
@@ -29,11 +30,14 @@ pub(crate) struct HttpResponse {
     form: Form,
     /// Whose it is.
     seat: Rc<Seat>,
+    /// The memory of both bodies, which a script that keeps responses holds.
+    _held: HeldBytes,
 }
 
 impl HttpResponse {
     pub(super) fn new(response: Response, echo: Echo, form: Form, seat: Rc<Seat>) -> Self {
-        Self { response: Box::new((response, echo)), form, seat }
+        let held = HeldBytes::new(response.body.as_ref().map_or(0, |body| body.len()) + echo.body.len());
+        Self { response: Box::new((response, echo)), form, seat, _held: held }
     }
 }
 
