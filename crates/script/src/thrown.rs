@@ -13,6 +13,9 @@ const OVERFLOW: &str = "Maximum call stack size exceeded";
 /// The engine's words for an allocation that is not to be had.
 const OUT_OF_MEMORY: &str = "out of memory";
 
+/// What is thrown where not even an error fits into the memory that is left.
+const NOTHING: &str = "null (by the script, or since its memory ran out: --memory-per-user gives it more)";
+
 /// Something that was thrown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Thrown {
@@ -42,7 +45,8 @@ impl Thrown {
             found.ok().flatten().map(|text| text.0)
         };
         if !value.is_error() {
-            return Self { headline: plain(value), stack: String::new() };
+            let headline = if value.is_null() { NOTHING.to_owned() } else { plain(value) };
+            return Self { headline, stack: String::new() };
         }
         let (name, message) = (property("name"), property("message").unwrap_or_default());
         let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "Error".to_owned());
@@ -61,7 +65,7 @@ impl Thrown {
 
     /// Whether it is an allocation that was not to be had.
     pub(crate) fn is_out_of_memory(&self) -> bool {
-        self.headline.starts_with("InternalError: out of memory")
+        self.headline.starts_with("InternalError: out of memory") || self.headline == NOTHING
     }
 
     /// `file:line:column` of the innermost frame that has one.

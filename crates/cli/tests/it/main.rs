@@ -3,6 +3,7 @@
 
 mod cut_off;
 mod documents;
+mod faults;
 mod grpc;
 mod machine;
 mod mistakes;

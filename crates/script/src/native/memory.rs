@@ -263,18 +263,18 @@ mod tests {
         // SAFETY: the runtime is used only here, and freed once.
         unsafe {
             let runtime = qjs::JS_NewRuntime();
-            let ledger = Ledger::new(1_000_000);
+            let ledger = Ledger::new(10_000_000);
             let (hog, idler) = (ledger.open(runtime), ledger.open(runtime));
             // What others have collected meanwhile still stands on both accounts.
-            hog.held.set(600_000);
-            idler.held.set(200_000);
+            hog.held.set(6_000_000);
+            idler.held.set(2_000_000);
             ledger.enter(runtime, &hog);
-            let block = qjs::js_malloc_rt(runtime, 450_000);
-            assert!(!block.is_null() && qjs::js_malloc_rt(runtime, 450_000).is_null(), "the limit holds");
-            assert!(!ledger.is_over(runtime), "only 450,000 bytes are there");
-            assert!((300_000..460_000).contains(&hog.held.get()), "{}", hog.held.get());
-            assert!(idler.held.get() < 110_000, "{}", idler.held.get());
-            let more = qjs::js_malloc_rt(runtime, 650_000);
+            let block = qjs::js_malloc_rt(runtime, 4_500_000);
+            assert!(!block.is_null() && qjs::js_malloc_rt(runtime, 4_500_000).is_null(), "the limit holds");
+            assert!(!ledger.is_over(runtime), "only 4,500,000 bytes are there");
+            assert!((3_000_000..4_600_000).contains(&hog.held.get()), "{}", hog.held.get());
+            assert!(idler.held.get() < 1_100_000, "{}", idler.held.get());
+            let more = qjs::js_malloc_rt(runtime, 6_500_000);
             assert!(!more.is_null() && ledger.is_over(runtime));
             qjs::js_free_rt(runtime, block);
             qjs::js_free_rt(runtime, more);

@@ -10,5 +10,6 @@ mod iterations;
 mod linking;
 mod live;
 mod loading;
+mod memory;
 mod modules;
 mod web;
