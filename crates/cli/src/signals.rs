@@ -35,7 +35,7 @@ impl Signals {
                 // Whoever listened may be gone; the last signal still counts.
                 let _ = told.send(());
             }
-            end_at_once();
+            crate::machine::end_at_once(Exit::Stopped);
         };
         let thread = std::thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || runtime.block_on(listen)).context("cannot start a thread for signals")?;
@@ -54,11 +54,6 @@ impl Signals {
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "who asks for the third time wants no order any more")]
-fn end_at_once() {
-    std::process::exit(i32::from(Exit::Stopped as u8));
 }
 
 /// The listeners of the system.

@@ -88,7 +88,9 @@ impl Life {
             };
         }
         let thrown = thrown.map(|thrown| {
-            let place = thrown.place().map_or(String::new(), |place| format!(" ({place})"));
+            // Memory runs out anywhere: the place would tell apart what is one thing.
+            let place = thrown.place().filter(|_| native::ran_out_of().is_none());
+            let place = place.map_or(String::new(), |place| format!(" ({place})"));
             if self.role == Role::Scenario {
                 self.host.meter.exception(&format!("{}{place}", thrown.headline));
             }

@@ -162,13 +162,13 @@ const STAYS: &str = "
     export const options = { scenarios: { s: { executor: 'shared-iterations', vus: 2, iterations: 4, maxDuration: __ENV.LENGTH, gracefulStop: __ENV.GRACE } } };
     const stays = (phase) => { if (__ENV.PHASE === phase) { console.log(`in ${phase}`); sleep(1000); } };
     export function setup() { stays('setup'); }
-    export default function () { stays('load'); if (__ENV.PHASE === 'graceful') sleep(0.5); stays('graceful'); }
+    export default function () { stays('load'); if (__ENV.PHASE === 'graceful') sleep(1.5); stays('graceful'); }
     export function teardown() { console.log('torn down'); stays('teardown'); }
     export function handleSummary(data) { while (__ENV.PHASE === 'handleSummary') {} return { 'summary.txt': 'kept' }; }";
 
 /// Runs into the phase, and tells it these signals, each when the one before was heard.
 fn told_in(phase: &str, grace: &str, signals: &[Signal], folder: &Path) -> (Option<i32>, String, String) {
-    let length = if phase == "graceful" { "100ms" } else { "1h" };
+    let length = if phase == "graceful" { "1s" } else { "1h" };
     let env = [format!("PHASE={phase}"), format!("GRACE={grace}"), format!("LENGTH={length}")];
     let env: Vec<_> = env.iter().flat_map(|pair| ["-e", pair]).collect();
     let files = ["--out", "json=samples.json", "--record", "run.record", "--summary-export", "summary.json"];
@@ -266,10 +266,12 @@ fn the_second_signal_ends_the_wait_for_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let output = format!("influxdb=http://{}/db", server.local_addr().unwrap());
-    let script = "export const options = { iterations: 1 }; export default function () {}";
+    let script = "export const options = { iterations: 1 };
+                  export default function () {}
+                  export function teardown() { console.log('torn down'); }";
     let mut going = Going::script(script, &["--out", &output], folder.path());
     let _silent = server.accept().unwrap();
-    going.tell(Signal::INT).tell(Signal::TERM);
+    going.says("torn down").tell(Signal::INT).tell(Signal::TERM);
     let (exit, stdout, said) = going.end();
     assert_eq!(exit, Some(105), "{said}");
     assert!(said.contains("outputs were not ended in order") || said.contains("lost"), "{said}");

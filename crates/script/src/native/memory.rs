@@ -274,6 +274,8 @@ mod tests {
             assert!(!ledger.is_over(runtime), "only 4,500,000 bytes are there");
             assert!((3_000_000..4_600_000).contains(&hog.held.get()), "{}", hog.held.get());
             assert!(idler.held.get() < 1_100_000, "{}", idler.held.get());
+            ledger.leave(runtime);
+            ledger.enter(runtime, &hog);
             let more = qjs::js_malloc_rt(runtime, 6_500_000);
             assert!(!more.is_null() && ledger.is_over(runtime));
             qjs::js_free_rt(runtime, block);
