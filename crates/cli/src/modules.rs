@@ -61,12 +61,19 @@ fn fetch(agent: &Agent, url: &str) -> Result<Vec<u8>, String> {
     if !response.status().is_success() {
         return Err(format!("the server answered {}", response.status()));
     }
+    if response.body().content_length().is_some_and(|length| length > BYTES_MAX) {
+        return Err(reason(&Error::BodyExceedsLimit(BYTES_MAX)));
+    }
     response.body_mut().with_config().limit(BYTES_MAX).read_to_vec().map_err(|error| reason(&error))
 }
 
+const UNKNOWN_HOST: &str = "the name of the host is not known (DNS)";
+
 fn reason(error: &Error) -> String {
     match error {
-        Error::HostNotFound => "the name of the host is not known (DNS)".to_owned(),
+        Error::HostNotFound => UNKNOWN_HOST.to_owned(),
+        // The resolver of the machine has no kind of its own for it.
+        Error::Io(error) if error.to_string().contains("lookup address") => UNKNOWN_HOST.to_owned(),
         Error::BodyExceedsLimit(_) => format!("it is larger than {} MB", BYTES_MAX / 1024 / 1024),
         Error::Timeout(_) => format!("no answer within {} s", FETCH_MAX.as_secs()),
         other => other.to_string(),

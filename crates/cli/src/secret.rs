@@ -33,6 +33,7 @@ fn source(typed: &str, read: impl Fn(&str) -> std::io::Result<String>) -> Result
             ("file", Some(("filename", path))) => file = Some(path),
             ("file", None) if index == 0 && !part.is_empty() => file = Some(part),
             ("mock", Some((key, value))) => drop(source.values.insert(key.to_owned(), value.to_owned())),
+            ("file", None) if part.is_empty() => {}
             ("mock" | "file", _) => {
                 return Err(format!("part {} of the source of kind '{kind}' has no '='", index + 1));
             }

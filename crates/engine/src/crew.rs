@@ -258,7 +258,8 @@ impl Seat {
         let counts = matches!(ending, Ending::Completed | Ending::Threw(_));
         let (progress, worker) = (tally.meter.progress(), tally.meter.worker());
         match ending {
-            Ending::Completed | Ending::Threw(_) => {
+            // As in k6 the iteration that wants the end of the run counts.
+            Ending::Completed | Ending::Threw(_) | Ending::Aborted(_) => {
                 let length_ms = length.as_secs_f64() * 1e3;
                 progress.completed(worker, assignment.number);
                 tally.meter.add(MetricId::ITERATIONS, 1.0, tags);
@@ -269,12 +270,15 @@ impl Seat {
                     window.iteration_duration.record_ms(length_ms);
                 });
             }
-            Ending::Interrupted => {
+            Ending::Interrupted | Ending::Unsupported(_) => {
                 progress.interrupted(worker);
                 tally.meter.window(|window| window.interrupted += 1);
             }
+        }
+        match ending {
             Ending::Aborted(message) => self.abort(crew, EndReason::Aborted(message)),
             Ending::Unsupported(message) => self.abort(crew, EndReason::Unsupported(message)),
+            _ => {}
         }
         let least = tally.meter.plan().min_iteration;
         if length < least {
@@ -285,7 +289,6 @@ impl Seat {
 
     /// Ends the whole run.
     fn abort(&self, crew: &Crew, reason: EndReason) {
-        self.tally.meter.window(|window| window.interrupted += 1);
         self.leash.cut();
         crew.report(Report::Aborted(reason));
     }

@@ -89,6 +89,8 @@ struct Inner {
     texts: HashSet<Rc<str>, FixedState>,
     derived: HashMap<(TagSet, u64), Derived, FixedState>,
     totals: Vec<Total>,
+    /// Of each total, whether it got a sample: a sum of nothing is not the same as no sample.
+    used: Vec<bool>,
     window: Window,
     endpoints: Endpoints,
     checks: Vec<CheckCount>,
@@ -159,8 +161,9 @@ impl Meter {
         let exceedances = plan.promises.iter().map(exceedance).collect();
         let kinds = plan.metrics.iter().map(|metric| metric.kind);
         let sub_kinds = submetrics.iter().map(|(id, _)| plan.metrics[id.0 as usize].kind);
-        let totals = kinds.chain(sub_kinds).map(Total::new).collect();
-        let inner = RefCell::new(Inner { totals, outlet, ..Inner::default() });
+        let totals: Vec<_> = kinds.chain(sub_kinds).map(Total::new).collect();
+        let inner = Inner { used: vec![false; totals.len()], totals, outlet, ..Inner::default() };
+        let inner = RefCell::new(inner);
         let in_blocks = plan.summary_mode == SummaryMode::Full;
         let mask = RefCell::default();
         let meter = Self { plan, progress, worker, mask, ids, submetrics, exceedances, in_blocks, inner };
@@ -176,7 +179,7 @@ impl Meter {
         &self.plan
     }
 
-    /// Lets `mask` take out of log lines what nobody shall see.
+    /// Lets `mask` take out of log lines and exceptions what nobody shall see.
     pub fn mask_log(&self, mask: Rc<dyn Fn(String) -> String>) {
         self.mask.replace(Some(mask));
     }
@@ -260,6 +263,8 @@ impl Meter {
             Some(sinks) => sinks,
             missing => {
                 let mut sinks = self.sinks(metric, &entry.tags);
+                inner.used[metric.0 as usize] = true;
+                sinks.totals.iter().for_each(|&total| inner.used[total as usize] = true);
                 if self.in_blocks {
                     let kind = self.plan.metrics[metric.0 as usize].kind;
                     let more = inner.blocks.totals_for((metric, kind), &entry.tags, &mut inner.totals);
@@ -337,16 +342,21 @@ impl Meter {
 
     /// An iteration ended by an exception of this text, to which its place belongs.
     pub fn exception(&self, text: &str) {
-        self.inner.borrow_mut().extra.threw(text, 1);
+        let text = self.masked(text.to_owned());
+        self.inner.borrow_mut().extra.threw(&text, 1);
+    }
+
+    fn masked(&self, text: String) -> String {
+        match &*self.mask.borrow() {
+            Some(mask) => mask(text),
+            None => text,
+        }
     }
 
     /// Passes on a log line of a script.
     pub fn log(&self, level: Level, text: impl Into<String>) {
         let text = text.into();
-        let text = match &*self.mask.borrow() {
-            Some(mask) => mask(text),
-            None => text,
-        };
+        let text = self.masked(text);
         let inner = &mut *self.inner.borrow_mut();
         inner.log_size.0 += text.len();
         if inner.log_size.0 > LOG_BYTES_MAX && !inner.log.is_empty() {
@@ -384,14 +394,20 @@ impl Meter {
         window
     }
 
-    /// The totals so far: every metric with a sample or a threshold, and every submetric.
+    /// The totals so far: every metric and submetric with a sample or a threshold, and every group.
     pub fn summary(&self) -> Summary {
         let inner = self.inner.borrow();
         let all = self.plan.metrics.iter().map(|metric| Selector::all(&metric.name));
         let selectors = all.chain(self.submetrics.iter().map(|(_, selector)| selector.clone()));
-        let wanted =
-            |selector: &Selector| self.plan.thresholds.iter().any(|rule| rule.selector.metric == selector.metric);
+        let wanted = |selector: &Selector| {
+            let speaks = |of: &Selector| of == selector || selector.tags.is_empty() && of.metric == selector.metric;
+            self.plan.thresholds.iter().any(|rule| speaks(&rule.selector))
+        };
         let mut summary = inner.extra.clone();
+        // A group is worth a place even if nothing was checked in it.
+        let entered = inner.sets.iter().filter(|entry| entry.sinks[MetricId::GROUP_DURATION.0 as usize].is_some());
+        let groups = entered.flat_map(|entry| entry.tags.iter().filter(|(key, _)| **key == *"group"));
+        groups.for_each(|(_, path)| _ = summary.root.at(path));
         for check in &inner.checks {
             summary.root.at(&check.group).count(&check.name, check.passes, check.fails);
         }
@@ -400,8 +416,8 @@ impl Meter {
         }
         summary.errors.clone_from(&inner.errors);
         summary.sent_again = inner.sent_again;
-        for (selector, total) in selectors.zip(&inner.totals) {
-            if total.is_empty() && !wanted(&selector) {
+        for ((selector, total), used) in selectors.zip(&inner.totals).zip(&inner.used) {
+            if !used && !wanted(&selector) {
                 continue;
             }
             let metric = &self.plan.metrics[self.ids[&selector.metric].0 as usize];

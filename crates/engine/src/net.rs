@@ -5,6 +5,7 @@ mod batch;
 mod connection;
 mod cookies;
 mod debug;
+mod digest;
 mod dns;
 mod exchange;
 mod failure;
@@ -18,6 +19,7 @@ mod pace;
 mod proxy;
 mod redirects;
 mod samples;
+mod socket;
 mod source;
 mod target;
 #[cfg(test)]
@@ -32,21 +34,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use http::StatusCode;
-use http::header::{CONTENT_ENCODING, HeaderValue, SET_COOKIE};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderValue, SET_COOKIE};
 use model::network::NetworkSettings;
 use model::plan::{HttpSettings, HttpVersion};
 use model::record::Level;
 use model::unit::Moment;
 
 use crate::alarm::{Alarm, Elapsed, Leash};
-use crate::clock::Clock;
 use crate::coding;
 use crate::headers::Headers;
 use crate::meter::{Endpoint, Meter};
 use crate::tally::Tally;
 use crate::user::{Failure, Request, Response, Timings};
 use connection::{Answered, Connection, Head, Progress};
-use cookies::Jar;
 use exchange::Dialing;
 use http1::Scratch;
 use http1::answer::Held;
@@ -58,6 +58,7 @@ use samples::{Hop, Samples};
 use target::{Origin, Target, Targets};
 use wire::Traffic;
 
+pub use cookies::{SharedJar, cookie_date};
 pub use gate::Permit;
 pub(crate) use gate::{Gate, Passage};
 pub(crate) use pace::Pace;
@@ -167,7 +168,7 @@ pub(crate) struct Client {
     idle: RefCell<Vec<Connection>>,
     shared: RefCell<Vec<Rc<Http2>>>,
     dialing: RefCell<Dialing>,
-    jar: RefCell<Jar>,
+    jar: SharedJar,
     traffic: Rc<Traffic>,
     channels: grpc::Channels,
     /// The address of this machine that its connections leave from, if the plan says so.
@@ -191,7 +192,7 @@ impl Client {
             idle: RefCell::default(),
             shared: RefCell::default(),
             dialing: RefCell::default(),
-            jar: RefCell::default(),
+            jar: SharedJar::default(),
             traffic: Rc::default(),
             channels: grpc::Channels::default(),
         }
@@ -200,7 +201,7 @@ impl Client {
     /// An iteration begins.
     pub(crate) fn begin_iteration(&self) {
         if !self.net.settings().no_cookies_reset {
-            self.jar.borrow_mut().clear();
+            self.jar.clear();
         }
     }
 
@@ -234,6 +235,8 @@ impl Client {
         let deadline = began + request.timeout.unwrap_or(settings.timeout);
         let mut redirects_left = request.redirects.unwrap_or(settings.max_redirects);
         let mut moved = false;
+        let jar = request.jar.clone().unwrap_or_else(|| self.jar.clone());
+        let mut carried = None;
         loop {
             let outgoing = Outgoing {
                 method: request.method.clone(),
@@ -243,11 +246,24 @@ impl Client {
                 cookies: &request.cookies,
                 keep_body: request.keep_body,
             };
+            if carried.is_none() {
+                carried =
+                    Some(if jar.is_empty() && request.cookies.is_empty() { Vec::new() } else { outgoing.pairs(&jar) });
+            }
             let endpoint = named.unwrap_or(target.endpoint);
-            let mut incoming = self.hop(outgoing, endpoint, [began, deadline], alarm, leash).await?;
-            let failure = self.sample(&request, &target, endpoint, &incoming);
+            let mut incoming = self.hop(outgoing, &jar, endpoint, [began, deadline], alarm, leash).await?;
+            let challenge = request.digest.then(|| digest::challenge(&incoming.answered)).flatten();
+            let failure = self.sample(&request, (&target, endpoint), &incoming, challenge.is_some());
             if let Ok(answered) = &incoming.answered {
-                self.store_cookies(&answered.head, &target);
+                store_cookies(&jar, &answered.head, &target);
+                if let Some(challenge) = &challenge {
+                    // Answered once: a second challenge means that user and password are wrong.
+                    request.digest = false;
+                    let answer = challenge.answer(&request.method, &target);
+                    request.headers.insert(AUTHORIZATION, answer);
+                    began = self.net.tally.clock.now();
+                    continue;
+                }
                 if let Some(next) = redirection(answered, &target) {
                     match next.and_then(|url| self.net.targets.at(url.as_str(), meter)) {
                         Err(failure) => incoming.answered = Err(failure),
@@ -267,7 +283,7 @@ impl Client {
                     }
                 }
             }
-            return Some(self.response(*request, &target, moved, incoming, failure));
+            return Some(response(*request, &target, moved, incoming, (failure, carried.unwrap_or_default())));
         }
     }
 
@@ -286,6 +302,7 @@ impl Client {
     async fn hop(
         &self,
         outgoing: Outgoing<'_>,
+        jar: &SharedJar,
         endpoint: Endpoint,
         [began, deadline]: [Moment; 2],
         alarm: &mut Alarm,
@@ -295,9 +312,9 @@ impl Client {
         let progress = Progress::default();
         let in_flight = tally.request_begins(began);
         tally.meter.request_began(endpoint);
-        self.net.debug(|what| debug::request(&outgoing, &self.net.defaults, &self.jar.borrow(), what));
+        self.net.debug(|what| debug::request(&outgoing, &self.net.defaults, jar, what));
         // Pinned here, since moving a future of this size shows in the cost of a request.
-        let sending = pin!(self.send(&outgoing, &progress));
+        let sending = pin!(self.send(&outgoing, jar, &progress));
         let answered = alarm.wait(sending, deadline, leash).await;
         let answered = match answered {
             Ok(answered) => answered,
@@ -318,19 +335,14 @@ impl Client {
         Some(Incoming { answered, timings, remote, tls_version })
     }
 
-    fn store_cookies(&self, head: &Head, target: &Target) {
-        if !head.sets_cookies {
-            return;
-        }
-        for header in head.headers.get_all(SET_COOKIE) {
-            if let Ok(header) = header.to_str() {
-                self.jar.borrow_mut().store(header, &target.url, Clock::calendar_seconds());
-            }
-        }
-    }
-
     /// Adds the samples of a hop; returns why it failed.
-    fn sample(&self, request: &Request, target: &Target, endpoint: Endpoint, incoming: &Incoming) -> Option<Failure> {
+    fn sample(
+        &self,
+        request: &Request,
+        (target, endpoint): (&Target, Endpoint),
+        incoming: &Incoming,
+        is_challenge: bool,
+    ) -> Option<Failure> {
         let (status, proto, failure) = match &incoming.answered {
             Ok(answered) => {
                 let status = answered.head.status.as_u16();
@@ -348,32 +360,41 @@ impl Client {
                 answered: incoming.answered.as_ref().ok().map(|answered| &answered.head),
                 status,
                 proto,
-                tls_version: incoming.tls_version,
+                // As in k6, what got no answer has none.
+                tls_version: incoming.tls_version.filter(|_| status != 0),
                 failure: failure.as_ref(),
-                expected: request.expected.as_ref().map(|expected| expected.holds(status)),
+                expected: request.expected.as_ref().map(|expected| is_challenge || expected.holds(status)),
                 timings: incoming.timings,
             },
         );
         failure
     }
+}
 
-    fn response(
-        &self,
-        request: Request,
-        target: &Target,
-        moved: bool,
-        incoming: Incoming,
-        failure: Option<Failure>,
-    ) -> Response {
-        let url = if moved { target.url.to_string() } else { request.url };
-        let jar = self.jar.borrow();
-        let cookies = if jar.is_empty() { Vec::new() } else { jar.matching(&target.url, Clock::calendar_seconds()) };
-        let Incoming { answered, timings, remote, tls_version } = incoming;
-        let (status, proto, headers, body, error) = match answered {
-            Ok(Answered { head, body }) => (head.status.as_u16(), head.proto, head.headers, body, failure),
-            Err(failure) => (0, "", Headers::default(), None, Some(failure)),
-        };
-        Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+fn response(
+    request: Request,
+    target: &Target,
+    moved: bool,
+    incoming: Incoming,
+    (failure, cookies): (Option<Failure>, Vec<(String, String)>),
+) -> Response {
+    let url = if moved { target.url.to_string() } else { request.url };
+    let Incoming { answered, timings, remote, tls_version } = incoming;
+    let (status, proto, headers, body, error) = match answered {
+        Ok(Answered { head, body }) => (head.status.as_u16(), head.proto, head.headers, body, failure),
+        Err(failure) => (0, "", Headers::default(), None, Some(failure)),
+    };
+    Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+}
+
+fn store_cookies(jar: &SharedJar, head: &Head, target: &Target) {
+    if !head.sets_cookies {
+        return;
+    }
+    for header in head.headers.get_all(SET_COOKIE) {
+        if let Ok(header) = header.to_str() {
+            jar.store(header, &target.url);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What one user has begun and not waited for: timers, requests. Each goes on by itself on the user's thread, and what
 //! happens to it waits here, in its order, until the user asks. All of it ends when this is dropped.
 
+mod credit;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -17,6 +18,8 @@ use crate::net::Client;
 use crate::tally::Tally;
 use crate::user::{Event, Ticket, Word, Work};
 use timers::Timers;
+
+pub(crate) use credit::{Credit, Loan};
 
 /// See the module.
 pub(crate) struct Ongoing {
@@ -35,6 +38,8 @@ struct Told {
     at: Moment,
     ticket: Ticket,
     event: Event,
+    /// What it takes of the credit of what it happened to.
+    _loan: Option<Loan>,
 }
 
 /// Something that goes on by itself; ends when it is dropped.
@@ -84,6 +89,14 @@ impl Ongoing {
                 };
                 let handle = tokio::task::spawn_local(talk);
                 self.tasks.insert(ticket, Task { handle, words: Some(words) });
+            }
+            Work::Socket(request) => {
+                let (words, heard) = mpsc::unbounded_channel();
+                let talk = async move {
+                    let tell = |event, loan| teller.send(Event::Socket(event), loan);
+                    client.socket(*request, heard, &tell).await;
+                };
+                self.tasks.insert(ticket, Task { handle: tokio::task::spawn_local(talk), words: Some(words) });
             }
         }
     }
@@ -168,7 +181,11 @@ struct Teller {
 
 impl Teller {
     fn tell(&self, event: Event) {
+        self.send(event, None);
+    }
+
+    fn send(&self, event: Event, loan: Option<Loan>) {
         // Nobody listens any more once the iteration is over.
-        let _ = self.outbox.send(Told { at: self.tally.clock.now(), ticket: self.ticket, event });
+        let _ = self.outbox.send(Told { at: self.tally.clock.now(), ticket: self.ticket, event, _loan: loan });
     }
 }

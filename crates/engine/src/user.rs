@@ -2,6 +2,7 @@
 //! goes on with the answer. It never opens a socket, waits or reads a clock, so any language can implement it: the
 //! JavaScript user lives in `script`, a plain Rust one drives URL mode and the engine's own tests.
 
+mod socket;
 mod work;
 
 use std::net::SocketAddr;
@@ -14,6 +15,8 @@ use http::{HeaderMap, Method};
 pub use crate::headers::Headers;
 use crate::meter::{Meter, TagSet};
 
+pub use crate::net::{SharedJar, cookie_date};
+pub use socket::{SocketAnswer, SocketEvent, SocketManner, SocketRequest, SocketWord};
 pub use work::{Event, Ticket, Word, Work};
 
 /// Makes users. Shared by all workers.
@@ -156,6 +159,10 @@ pub struct Request {
     pub headers: HeaderMap,
     /// Cookies of this request alone: name, value, whether it replaces one of the jar.
     pub cookies: Vec<(String, String, bool)>,
+    /// Where cookies come from and go to; `None` is a jar that the engine keeps for the user.
+    pub jar: Option<SharedJar>,
+    /// Answers a challenge (401) of the service by RFC 7616, with user and password of the URL.
+    pub digest: bool,
     /// Body.
     pub body: Bytes,
     /// How long it may take with all redirects; `None` is the plan's setting.
@@ -179,6 +186,8 @@ impl Request {
             name: None,
             headers: HeaderMap::new(),
             cookies: Vec::new(),
+            jar: None,
+            digest: false,
             body: Bytes::new(),
             timeout: None,
             redirects: None,
@@ -221,7 +230,7 @@ pub struct Response {
     pub headers: Headers,
     /// Body, unpacked; `None` if it was not wanted or there is none.
     pub body: Option<Bytes>,
-    /// Cookies that the jar holds for this URL afterwards: name and value.
+    /// Cookies that the first hop carried: name and value.
     pub cookies: Vec<(String, String)>,
     /// How long each phase of the last hop took.
     pub timings: Timings,

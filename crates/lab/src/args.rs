@@ -28,6 +28,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Serve gRPC: every shape of call and every kind of field, with reflection and health
     Grpc(GrpcArgs),
+    /// Serve what a test of HTTP clients asks for, and record what it is asked
+    Httpbin(HttpbinArgs),
     /// Clean up after the process whose pipe is our standard input
     #[command(hide = true)]
     Janitor,
@@ -114,6 +116,17 @@ pub struct RelayArgs {
     /// Delay in each direction
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub delay: Duration,
+    /// End when the process that started us ends
+    #[arg(long)]
+    pub with_parent: bool,
+}
+
+/// Flags of `httpbin`.
+#[derive(Debug, Clone, Args)]
+pub struct HttpbinArgs {
+    /// Where to listen; port 0 takes a free one. The TLS doors take free ones beside it
+    #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))]
+    pub listen: SocketAddr,
     /// End when the process that started us ends
     #[arg(long)]
     pub with_parent: bool,

@@ -5,6 +5,7 @@
 pub mod args;
 pub mod bench;
 pub mod grpc;
+pub mod httpbin;
 pub mod laptop;
 pub mod link;
 pub mod postgres;
@@ -54,6 +55,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Relay(arguments) => relay::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Grpc(arguments) => grpc::run(&arguments),
+        Command::Httpbin(arguments) => httpbin::run(&arguments),
         Command::Janitor => {
             janitor::watch(std::io::stdin().lock());
             Ok(Ending::Graceful)

@@ -87,6 +87,12 @@ builtin! {
     GRPC_STREAMS_MSGS_RECEIVED = 20, "grpc_streams_msgs_received", Counter, Default;
     GRPC_STREAMS_MSGS_SENT = 21, "grpc_streams_msgs_sent", Counter, Default;
     ITERATION_RESPONSE_TIME = 22, "iteration_response_time", Trend, Time;
+    WS_SESSIONS = 23, "ws_sessions", Counter, Default;
+    WS_CONNECTING = 24, "ws_connecting", Trend, Time;
+    WS_SESSION_DURATION = 25, "ws_session_duration", Trend, Time;
+    WS_MSGS_SENT = 26, "ws_msgs_sent", Counter, Default;
+    WS_MSGS_RECEIVED = 27, "ws_msgs_received", Counter, Default;
+    WS_PING = 28, "ws_ping", Trend, Time;
 }
 
 /// The built-in metrics as the start of a plan's list.
@@ -103,6 +109,6 @@ mod tests {
         let metrics = builtin_metrics();
         assert_eq!(metrics[MetricId::HTTP_REQ_FAILED.0 as usize].name, "http_req_failed");
         assert_eq!(metrics[MetricId::CHECKS.0 as usize].kind, MetricType::Rate);
-        assert_eq!(metrics[MetricId::ITERATION_RESPONSE_TIME.0 as usize].name, "iteration_response_time");
+        assert_eq!(metrics[MetricId::WS_PING.0 as usize].name, "ws_ping");
     }
 }

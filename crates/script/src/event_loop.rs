@@ -53,6 +53,8 @@ struct Pending {
     is_timer: bool,
     /// What the engine needs for it.
     _held: HeldBytes,
+    /// What it belongs to and ends with: a timer of a socket.
+    owner: Option<Ticket>,
 }
 
 impl EventLoop {
@@ -82,6 +84,19 @@ impl EventLoop {
         self.pending.borrow().get(&ticket).is_some_and(|pending| pending.is_timer)
     }
 
+    /// Makes one thing a part of another.
+    pub(crate) fn adopt(&self, ticket: Ticket, owner: Ticket) {
+        if let Some(pending) = self.pending.borrow_mut().get_mut(&ticket) {
+            pending.owner = Some(owner);
+        }
+    }
+
+    /// Whether it is `owner` or a part of it.
+    fn belongs_to(&self, ticket: Ticket, owner: Ticket) -> bool {
+        let is_part = |pending: &Pending| pending.owner == Some(owner);
+        ticket == owner || self.pending.borrow().get(&ticket).is_some_and(is_part)
+    }
+
     /// Forgets everything: the iteration is over.
     pub(crate) fn clear(&self) {
         if self.tickets.get() == 0 {
@@ -105,7 +120,10 @@ pub(crate) fn begin(ctx: &Ctx<'_>, seat: &Seat, ticket: Ticket, work: Work, hand
     let is_timer = matches!(work, Work::Timer(_));
     start(ctx, seat, ticket, work)?;
     let held = HeldBytes::new(if is_timer { TIMER_BYTES } else { WORK_BYTES });
-    seat.events.pending.borrow_mut().insert(ticket, Pending { handler: Some(handler), is_timer, _held: held });
+    seat.events
+        .pending
+        .borrow_mut()
+        .insert(ticket, Pending { handler: Some(handler), is_timer, _held: held, owner: None });
     Ok(())
 }
 
@@ -145,6 +163,18 @@ pub(crate) fn cancel(ctx: &Ctx<'_>, seat: &Seat, ticket: Ticket) -> Result<()> {
         }
         Phase::Iteration => tell(ctx, ticket, Word::Cancel),
     }
+}
+
+/// Ends what goes on with all its parts.
+///
+/// # Errors
+/// As [`begin`].
+pub(crate) fn cancel_all(ctx: &Ctx<'_>, seat: &Seat, owner: Ticket) -> Result<()> {
+    let pending = seat.events.pending.borrow();
+    let parts = pending.iter().filter(|(_, pending)| pending.owner == Some(owner)).map(|(ticket, _)| *ticket);
+    let all: Vec<_> = parts.chain([owner]).collect();
+    drop(pending);
+    all.into_iter().try_for_each(|ticket| cancel(ctx, seat, ticket))
 }
 
 /// Begins `work` and returns the promise that its one event settles: with what `outcome` makes of it, or with what
@@ -197,7 +227,7 @@ pub(crate) fn run_jobs(ctx: &Ctx<'_>, seat: &Seat) {
     while !seat.is_over() && ctx.execute_pending_job() {}
 }
 
-/// Waits for the next event of anything that is pending, and lets its handler and then the promise jobs run.
+/// Waits for the next event of anything that is pending, and lets its handler run.
 ///
 /// # Errors
 /// What the handler throws; whatever ends the iteration from outside.
@@ -210,13 +240,18 @@ pub(crate) fn turn(ctx: &Ctx<'_>, seat: &Seat) -> Result<()> {
     dispatch(ctx, seat, ticket, event)
 }
 
-/// Waits for the next event of what `is_own` knows, and lets its handler and then the promise jobs run; keeps what
-/// comes for others.
+/// Waits for the next event of `owner` or of a part of it, and lets its handler run; keeps what comes for others. No
+/// promise job runs, since the script stands in the middle of a call.
 ///
 /// # Errors
 /// As [`turn`].
-#[expect(dead_code, reason = "the calls that block their user until a connection is over come next")]
-pub(crate) fn turn_for(ctx: &Ctx<'_>, seat: &Seat, is_own: impl Fn(Ticket) -> bool) -> Result<()> {
+pub(crate) fn turn_for(ctx: &Ctx<'_>, seat: &Seat, owner: Ticket) -> Result<()> {
+    let is_own = |ticket| seat.events.belongs_to(ticket, owner);
+    let stashed = seat.events.stash.borrow().iter().position(|(ticket, _)| is_own(*ticket));
+    let stashed = stashed.and_then(|at| seat.events.stash.borrow_mut().remove(at));
+    if let Some((ticket, event)) = stashed {
+        return dispatch(ctx, seat, ticket, event);
+    }
     loop {
         let (ticket, event) = next(ctx)?;
         if is_own(ticket) {
@@ -239,7 +274,6 @@ fn dispatch(ctx: &Ctx<'_>, seat: &Seat, ticket: Ticket, event: Event) -> Result<
     let Some(mut handler) = taken else { return Ok(()) };
     let flow = handler(ctx, event)?;
     seat.events.settle(ticket, handler, flow);
-    run_jobs(ctx, seat);
     Ok(())
 }
 

@@ -148,6 +148,9 @@ impl Life {
             seat.metadata.take();
         }
         ctx.globals().set("__ITER", seat.begun.get())?;
+        if !self.host.meter.plan().http.no_cookies_reset {
+            seat.jar.clear();
+        }
         seat.begun.set(seat.begun.get() + 1);
         seat.begun_in_scenario.set(seat.begun_in_scenario.get() + 1);
         seat.iteration_in_test.set(iteration);

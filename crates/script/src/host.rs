@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use engine::meter::{Meter, TagSet};
-use engine::user::{Assignment, Ending, ExpectedStatuses};
+use engine::user::{Assignment, Ending, ExpectedStatuses, SharedJar};
 use model::metric::Metric;
 use rquickjs::{Ctx, Exception, Function, Persistent, Result, Value};
 
@@ -109,6 +109,8 @@ pub(crate) struct Seat {
     pub(crate) metadata: RefCell<BTreeMap<String, String>>,
     /// Statuses expected of responses unless a request says otherwise; `None` does not judge them.
     pub(crate) expected: RefCell<Option<ExpectedStatuses>>,
+    /// Its cookies.
+    pub(crate) jar: SharedJar,
     /// How the iteration ends, if the script has decided it.
     pub(crate) ending: RefCell<Option<Ending>>,
     /// Rejected promises that nobody has handled yet, and why they were rejected.
@@ -243,6 +245,7 @@ impl Seat {
             tags: Cell::new(TagSet::RUN),
             metadata: RefCell::default(),
             expected: RefCell::new(Some(ExpectedStatuses::default())),
+            jar: SharedJar::default(),
             ending: RefCell::new(None),
             rejections: RefCell::default(),
             ran_out: Cell::new(false),

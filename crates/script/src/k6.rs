@@ -13,6 +13,7 @@ mod http;
 mod metrics;
 mod missing;
 mod secrets;
+mod sockets;
 mod streams;
 mod timers;
 mod x509;
@@ -26,8 +27,9 @@ use crate::link::BuiltinCheck;
 
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
-pub(crate) use http::HttpResponse;
-use missing::MISSING;
+pub(crate) use http::{CookieJar, HttpResponse};
+use missing::{GONE, MISSING};
+pub(crate) use sockets::SocketHandle;
 pub(crate) use timers::make as timers;
 
 /// A module.
@@ -48,6 +50,9 @@ const MODULES: &[&Builtin] = &[
     &encoding::MODULE,
     &grpc::MODULE,
     &timers::MODULE,
+    &sockets::WS,
+    &sockets::WEBSOCKETS,
+    &sockets::EXPERIMENTAL_WEBSOCKETS,
     &crypto::MODULE,
     &x509::MODULE,
     &files::MODULE,
@@ -63,6 +68,9 @@ pub(crate) fn check(specifier: &str) -> BuiltinCheck {
     }
     if let Some((_, sentence)) = MISSING.iter().find(|(name, _)| *name == specifier) {
         return BuiltinCheck::Unsupported((*sentence).to_owned());
+    }
+    if let Some((_, sentence)) = GONE.iter().find(|(name, _)| *name == specifier) {
+        return BuiltinCheck::Gone((*sentence).to_owned());
     }
     if specifier.starts_with("k6/x/") {
         return BuiltinCheck::Unsupported(format!(
@@ -84,8 +92,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_says_so_by_name() {
-        let BuiltinCheck::Unsupported(sentence) = check("k6/ws") else { panic!("k6/ws is there") };
-        assert_eq!(sentence, "k6/ws is not supported yet");
+        let BuiltinCheck::Unsupported(sentence) = check("k6/html") else { panic!("k6/html is there") };
+        assert_eq!(sentence, "k6/html is not supported yet");
         let BuiltinCheck::Unsupported(sentence) = check("k6/x/sql") else { panic!("k6/x/sql is there") };
         assert_eq!(sentence, "k6/x/sql is not supported yet: extensions of k6 cannot be loaded");
         assert_eq!(check("k6/nonsense"), BuiltinCheck::Unknown);

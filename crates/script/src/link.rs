@@ -111,6 +111,8 @@ pub enum BuiltinCheck {
     Known(&'static [&'static str]),
     /// It is a module of k6 that is not supported yet; the sentence says so.
     Unsupported(String),
+    /// k6 itself has it no more; the sentence says where it went.
+    Gone(String),
     /// k6 has no such module.
     Unknown,
 }

@@ -11,6 +11,7 @@ mod engine;
 mod fiber;
 mod fields;
 mod memory;
+mod roomy;
 
 pub(crate) use bytes::{copy_bytes, copy_view, is_binary};
 pub use engine::Isolation;
@@ -21,6 +22,7 @@ pub use fiber::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 pub(crate) use fields::FieldsError;
 pub(crate) use memory::HeldBytes;
 pub use memory::MEMORY_PER_USER_BYTES_DEFAULT;
+pub(crate) use roomy::with_room;
 
 /// Marks a type without JavaScript values in it as something that a JavaScript object may hold.
 macro_rules! holds_no_javascript {
@@ -34,3 +36,5 @@ macro_rules! holds_no_javascript {
 holds_no_javascript!(crate::k6::GrpcClient);
 holds_no_javascript!(crate::k6::GrpcStreamHandle);
 holds_no_javascript!(crate::k6::HttpResponse);
+holds_no_javascript!(crate::k6::CookieJar);
+holds_no_javascript!(crate::k6::SocketHandle);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers fail by panicking")]
 
 mod cut_off;
+mod differential;
 mod documents;
 mod faults;
 mod grpc;

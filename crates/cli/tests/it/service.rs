@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// A running service of `plimsoll-lab`.
+#[derive(Debug)]
 pub(crate) struct Service {
     child: Child,
+    /// All that its line of readiness says.
+    pub(crate) ready: serde_json::Value,
     /// Where it answers.
     pub(crate) url: String,
 }
@@ -33,7 +36,7 @@ impl Service {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: serde_json::Value =
             serde_json::from_str(&line).unwrap_or_else(|_| panic!("`{line}` is not the ready line"));
-        Self { child, url: ready["url"].as_str().unwrap().to_owned() }
+        Self { child, url: ready["url"].as_str().unwrap().to_owned(), ready }
     }
 
     /// Kills it as the kernel would.

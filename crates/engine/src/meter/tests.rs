@@ -168,3 +168,27 @@ fn exceptions_are_counted_by_text() {
     assert_eq!(summary.exceptions["Error: 3"], 2);
     assert_eq!(summary.exceptions[OTHER], 25);
 }
+
+#[test]
+fn a_sum_of_nothing_is_not_the_same_as_no_sample() {
+    let meter = Meter::new(Arc::new(plan()));
+    let names = |meter: &Meter| meter.summary().metrics.into_keys().collect::<Vec<_>>();
+    // What has a threshold is there, and so is what it is a part of; other parts are not.
+    assert_eq!(names(&meter), ["http_req_duration", "http_req_duration{status:200}"]);
+    meter.add(meter.metric("mine").unwrap(), 0.0, TagSet::RUN);
+    assert_eq!(names(&meter), ["http_req_duration", "http_req_duration{status:200}", "mine"]);
+}
+
+#[test]
+fn groups_have_a_place_even_if_nothing_is_checked_in_them() {
+    let meter = Meter::new(Arc::new(plan()));
+    let group = |path: &str| meter.tags(TagSet::RUN, &[("group", path)]);
+    for path in ["::z", "::z::inner", "::a"] {
+        meter.add(MetricId::GROUP_DURATION, 1.0, group(path));
+    }
+    meter.add(MetricId::ITERATIONS, 1.0, group("::setup"));
+    meter.check("fine", true, group("::a"));
+    let root = meter.summary().root;
+    let seen: Vec<_> = root.groups.iter().map(|group| (&*group.name, group.groups.len(), group.checks.len())).collect();
+    assert_eq!(seen, [("z", 1, 0), ("a", 0, 1)]);
+}

@@ -25,7 +25,7 @@ use super::proxy::Proxy;
 use super::target::{Origin, Target};
 use super::wire::{Counted, Stream, Traffic, Transport};
 use super::{Net, failure, source, tls};
-use crate::net::cookies::Jar;
+use crate::net::cookies::SharedJar;
 use crate::user::{Failure, Timings};
 
 pub(crate) use super::http1::answer::Head;
@@ -147,14 +147,14 @@ impl Connection {
         &mut self,
         net: &Net,
         outgoing: &Outgoing<'_>,
-        jar: &std::cell::RefCell<Jar>,
+        jar: &SharedJar,
         progress: &Progress,
     ) -> Result<(Answered, bool), Broken> {
         self.facts.takes_one();
         progress.got(net.tally.clock.now(), &self.facts);
         let proxy = self.proxy.as_deref();
         let sending = Sending {
-            head: &|out| outgoing.write(out, &net.defaults, &jar.borrow(), proxy),
+            head: &|out| outgoing.write(out, &net.defaults, jar, proxy),
             body: outgoing.body.clone(),
             withheld: outgoing.expects_continue(),
         };
@@ -184,20 +184,10 @@ pub(crate) fn dial<'a>(
     Box::pin(async move {
         let clock = net.tally.clock;
         let origin = &target.origin;
-        let proxy = net.proxies.of(origin).transpose().map_err(failure::other)?;
-        if proxy.is_some() && !origin.tls && net.prior_knowledge() {
+        if net.prior_knowledge() && !origin.tls && net.proxies.of(origin).is_some() {
             return Err(failure::other("proxy: HTTP/2 without TLS cannot be spoken through a proxy"));
         }
-        let (transport, remote) = match &proxy {
-            Some(proxy) => {
-                net.gate.pass_by_proxy(origin, &net.resolver, clock, net.network()).await?;
-                let dialed = tcp(net, &proxy.origin, progress, from).await;
-                dialed.map_err(|failure| failure::proxy_dial(&failure, &proxy.origin))?
-            }
-            None if origin.unix => (unix(origin, net, progress).await?, None),
-            None => tcp(net, origin, progress, from).await?,
-        };
-        let mut counted = Counted::new(transport, traffic.clone(), net.tally.clone());
+        let (mut counted, remote, proxy) = reach(net, origin, traffic, progress, from).await?;
         let connected = clock.now();
         let mut agreed_h2 = net.prior_knowledge();
         let (stream, tls_version) = if origin.tls {
@@ -224,6 +214,50 @@ pub(crate) fn dial<'a>(
         let proxy = proxy.filter(|_| !origin.tls);
         Ok(Dialed::Http1(Connection { facts, stream, proxy }))
     })
+}
+
+/// Opens a stream to the origin of `target` over which HTTP/1.1 is spoken, to be used for something else behind the
+/// first answer. A proxy is asked for a tunnel, whatever goes through it.
+pub(crate) fn tunnel<'a>(
+    net: &'a Net,
+    target: &'a Target,
+    traffic: &'a Rc<Traffic>,
+    from: Option<IpAddr>,
+) -> Pin<Box<dyn Future<Output = Result<Stream, Failure>> + 'a>> {
+    Box::pin(async move {
+        let origin = &target.origin;
+        let (mut counted, _, proxy) = reach(net, origin, traffic, &Progress::default(), from).await?;
+        if let Some(proxy) = &proxy {
+            proxy.connect(&mut counted, target).await?;
+        }
+        if !origin.tls {
+            return Ok(Stream::Plain(counted));
+        }
+        let mut config = (*net.tls_config(&origin.host)).clone();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Stream::Tls(Box::new(secure(origin, counted, &Arc::new(config)).await?)))
+    })
+}
+
+/// Connects to `origin`, or to the proxy that leads there.
+async fn reach(
+    net: &Net,
+    origin: &Origin,
+    traffic: &Rc<Traffic>,
+    progress: &Progress,
+    from: Option<IpAddr>,
+) -> Result<(Counted, Option<SocketAddr>, Option<Rc<Proxy>>), Failure> {
+    let proxy = net.proxies.of(origin).transpose().map_err(failure::other)?;
+    let (transport, remote) = match &proxy {
+        Some(proxy) => {
+            net.gate.pass_by_proxy(origin, &net.resolver, net.tally.clock, net.network()).await?;
+            let dialed = tcp(net, &proxy.origin, progress, from).await;
+            dialed.map_err(|failure| failure::proxy_dial(&failure, &proxy.origin))?
+        }
+        None if origin.unix => (unix(origin, net, progress).await?, None),
+        None => tcp(net, origin, progress, from).await?,
+    };
+    Ok((Counted::new(transport, traffic.clone(), net.tally.clone()), remote, proxy))
 }
 
 async fn tcp(

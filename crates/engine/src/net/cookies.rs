@@ -1,7 +1,45 @@
 //! The cookies of one user, after RFC 6265: domain, path, `Secure`, `Max-Age` and `Expires`. `HttpOnly` and `SameSite`
 //! say nothing to a client without pages.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use url::Url;
+
+use crate::clock::Clock;
+
+/// A cookie jar that a user and the engine share.
+#[derive(Clone, Debug, Default)]
+pub struct SharedJar(Rc<RefCell<Jar>>);
+
+impl SharedJar {
+    /// Takes a cookie, written as a `Set-Cookie` header, as if it came from `url`. One that may not come from there is
+    /// left out.
+    pub fn store(&self, header: &str, url: &Url) {
+        self.0.borrow_mut().store(header, url, Clock::calendar_seconds());
+    }
+
+    /// Names and values for a request to `url`; those of longer paths first.
+    pub fn matching(&self, url: &Url) -> Vec<(String, String)> {
+        let jar = self.0.borrow();
+        if jar.is_empty() { Vec::new() } else { jar.matching(url, Clock::calendar_seconds()) }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+}
+
+/// Seconds since 1970 of a cookie's date such as `Wed, 21 Oct 2026 07:28:00 GMT`; `None` if it is none.
+pub fn cookie_date(text: &str) -> Option<u64> {
+    date(text)
+}
 
 /// A cookie jar.
 #[derive(Clone, Debug, Default)]

@@ -9,14 +9,14 @@ use http::{HeaderName, HeaderValue};
 use model::network::HttpDebug;
 
 use super::connection::Answered;
-use super::cookies::Jar;
+use super::cookies::SharedJar;
 use super::outgoing::{Defaults, Outgoing};
 
 /// Bytes of a body that are logged.
 const BODY_MAX: usize = 64 * 1024;
 
 /// A request as text: the headers and the body that go out, whatever protocol carries them.
-pub(crate) fn request(outgoing: &Outgoing<'_>, defaults: &Defaults, jar: &Jar, what: HttpDebug) -> String {
+pub(crate) fn request(outgoing: &Outgoing<'_>, defaults: &Defaults, jar: &SharedJar, what: HttpDebug) -> String {
     let host = outgoing.target.url.host_str().unwrap_or_default();
     let uri = &outgoing.target.uri;
     let mut text = format!("Request: {} {uri} (to {host})\n", outgoing.method);

@@ -7,6 +7,7 @@ use http::Method;
 
 use super::Client;
 use super::connection::{Answered, Connection, Dialed, Progress, dial};
+use super::cookies::SharedJar;
 use super::failure;
 use super::http1::answer::Kept;
 use super::http2::{Http2, Undone};
@@ -22,29 +23,44 @@ pub(super) type Dialing = Vec<(Origin, Rc<tokio::sync::Mutex<()>>)>;
 
 impl Client {
     /// Sends a request and reads the answer to its end.
-    pub(super) async fn send(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
+    pub(super) async fn send(
+        &self,
+        outgoing: &Outgoing<'_>,
+        jar: &SharedJar,
+        progress: &Progress,
+    ) -> Result<Answered, Failure> {
         if self.net.may_share(&outgoing.target.origin) {
             // On the heap, since it is not what most requests go through and its state is large.
-            return Box::pin(self.send_shared(outgoing, progress)).await;
+            return Box::pin(self.send_shared(outgoing, jar, progress)).await;
         }
-        self.send_alone(outgoing, progress).await
+        self.send_alone(outgoing, jar, progress).await
     }
 
     /// On a connection that carries one request at a time.
-    async fn send_alone(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
-        if let Some(answered) = self.send_kept(outgoing, progress).await? {
+    async fn send_alone(
+        &self,
+        outgoing: &Outgoing<'_>,
+        jar: &SharedJar,
+        progress: &Progress,
+    ) -> Result<Answered, Failure> {
+        if let Some(answered) = self.send_kept(outgoing, jar, progress).await? {
             return Ok(answered);
         }
         match dial(&self.net, &outgoing.target, &self.traffic, progress, self.from).await? {
-            Dialed::Http1(connection) => self.first_exchange(connection, outgoing, progress).await,
+            Dialed::Http1(connection) => self.first_exchange(connection, outgoing, jar, progress).await,
             Dialed::Http2(_) => unreachable!("HTTP/2 is not offered where connections are not shared"),
         }
     }
 
     /// On a connection that was kept, if there is one that still works.
-    async fn send_kept(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Option<Answered>, Failure> {
+    async fn send_kept(
+        &self,
+        outgoing: &Outgoing<'_>,
+        jar: &SharedJar,
+        progress: &Progress,
+    ) -> Result<Option<Answered>, Failure> {
         let Some(mut kept) = self.idle_connection(&outgoing.target) else { return Ok(None) };
-        match kept.exchange(&self.net, outgoing, &self.jar, progress).await {
+        match kept.exchange(&self.net, outgoing, jar, progress).await {
             Ok((answered, in_order)) => {
                 self.keep(kept, in_order);
                 Ok(Some(answered))
@@ -63,9 +79,10 @@ impl Client {
         &self,
         mut connection: Connection,
         outgoing: &Outgoing<'_>,
+        jar: &SharedJar,
         progress: &Progress,
     ) -> Result<Answered, Failure> {
-        let exchanged = connection.exchange(&self.net, outgoing, &self.jar, progress).await;
+        let exchanged = connection.exchange(&self.net, outgoing, jar, progress).await;
         let (answered, in_order) = exchanged.map_err(|broken| broken.failure)?;
         self.keep(connection, in_order);
         Ok(answered)
@@ -89,23 +106,30 @@ impl Client {
     }
 
     /// On a connection that may carry several requests at once, if the service agrees.
-    async fn send_shared(&self, outgoing: &Outgoing<'_>, progress: &Progress) -> Result<Answered, Failure> {
+    async fn send_shared(
+        &self,
+        outgoing: &Outgoing<'_>,
+        jar: &SharedJar,
+        progress: &Progress,
+    ) -> Result<Answered, Failure> {
         let mut last = None;
         for _ in 0..ATTEMPTS {
             let (shared, reused) = match self.shared(&outgoing.target) {
                 Some(shared) => (shared, true),
                 None => {
-                    if let Some(answered) = self.send_kept(outgoing, progress).await? {
+                    if let Some(answered) = self.send_kept(outgoing, jar, progress).await? {
                         return Ok(answered);
                     }
                     match self.dial_in_turn(&outgoing.target, progress).await? {
                         Dialed::Http2(shared) => (shared, false),
-                        Dialed::Http1(connection) => return self.first_exchange(connection, outgoing, progress).await,
+                        Dialed::Http1(connection) => {
+                            return self.first_exchange(connection, outgoing, jar, progress).await;
+                        }
                     }
                 }
             };
             let kept = Kept::new(outgoing.keep_body && outgoing.method != Method::HEAD, &self.net.held);
-            let request = outgoing.request(&self.net.defaults, &self.jar.borrow()).map_err(failure::other)?;
+            let request = outgoing.request(&self.net.defaults, jar).map_err(failure::other)?;
             let undone = match shared.exchange(request, outgoing.body.clone(), kept, progress).await {
                 Ok(answered) => return Ok(answered),
                 Err(undone) => undone,

@@ -131,8 +131,29 @@ pub(crate) fn handshake(error: &io::Error) -> Failure {
         Tls::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => failure(1311, "x509: certificate doesn't match hostname"),
+        Tls::AlertReceived(received) => alert(&format!("{received:?}")),
         other => failure(1300, format!("tls: {other}")),
     }
+}
+
+/// An alert of the other side, in Go's words; `name` is that of rustls.
+fn alert(name: &str) -> Failure {
+    let words = match name {
+        "UnknownCA" => "unknown certificate authority".to_owned(),
+        "ProtocolVersion" => "protocol version not supported".to_owned(),
+        "CertificateUnknown" => "unknown certificate".to_owned(),
+        "CertificateRevoked" => "revoked certificate".to_owned(),
+        "CertificateExpired" => "expired certificate".to_owned(),
+        "DecodeError" => "error decoding message".to_owned(),
+        "DecryptError" => "error decrypting message".to_owned(),
+        "BadRecordMac" => "bad record MAC".to_owned(),
+        other => {
+            // `HandshakeFailure` becomes `handshake failure`.
+            let spaced = other.chars().flat_map(|c| c.is_uppercase().then_some(' ').into_iter().chain([c]));
+            spaced.collect::<String>().trim_start().to_lowercase()
+        }
+    };
+    failure(1010, format!("remote error: tls: {words}"))
 }
 
 /// Reading or writing failed.
@@ -143,7 +164,11 @@ pub(crate) fn transport(error: &io::Error) -> Failure {
         io::ErrorKind::UnexpectedEof => other("unexpected EOF"),
         io::ErrorKind::TimedOut => failure(1200, "read: connection timed out"),
         _ if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => handshake(error),
-        _ => failure(1200, words(error)),
+        // Through HTTP/2 only the text of an error of TLS arrives.
+        _ => match error.to_string().strip_prefix("received fatal alert: ") {
+            Some(name) => alert(name),
+            None => failure(1200, words(error)),
+        },
     }
 }
 
@@ -192,6 +217,15 @@ mod tests {
         assert_eq!(check(111), failure(1212, "dial: connection refused"));
         assert_eq!(check(110), failure(1211, "dial: i/o timeout"));
         assert_eq!(check(113), failure(1210, "dial: no route to host"));
+    }
+
+    #[test]
+    fn alerts_of_the_other_side_have_the_words_of_go() {
+        let check = |alert| handshake(&io::Error::other(rustls::Error::AlertReceived(alert)));
+        let said = |text: &str| failure(1010, format!("remote error: tls: {text}"));
+        assert_eq!(check(rustls::AlertDescription::CertificateRequired), said("certificate required"));
+        assert_eq!(check(rustls::AlertDescription::HandshakeFailure), said("handshake failure"));
+        assert_eq!(check(rustls::AlertDescription::UnknownCA), said("unknown certificate authority"));
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl Client {
                         meter.add(MetricId::GRPC_STREAMS_MSGS_SENT, 1.0, tags);
                     }
                     Word::GrpcFinish => outbound.end(),
-                    Word::Cancel => break,
+                    Word::Cancel | Word::Socket(_) => break,
                 }
             }
             std::future::pending().await

@@ -9,10 +9,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, Method};
 
-use super::cookies::Jar;
+use super::cookies::SharedJar;
 use super::proxy::Proxy;
 use super::target::Target;
-use crate::clock::Clock;
 
 /// One hop of a request.
 pub(crate) struct Outgoing<'a> {
@@ -49,7 +48,7 @@ impl Outgoing<'_> {
     }
 
     /// Writes the head of an HTTP/1.1 request. A proxy that passes requests on is told where to.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, defaults: &Defaults, jar: &Jar, proxy: Option<&Proxy>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>, defaults: &Defaults, jar: &SharedJar, proxy: Option<&Proxy>) {
         out.extend_from_slice(self.method.as_str().as_bytes());
         out.push(b' ');
         if proxy.is_some() {
@@ -67,7 +66,7 @@ impl Outgoing<'_> {
     }
 
     /// The request as HTTP/2 has it, or why it cannot be one.
-    pub(crate) fn request(&self, defaults: &Defaults, jar: &Jar) -> Result<http::Request<()>, String> {
+    pub(crate) fn request(&self, defaults: &Defaults, jar: &SharedJar) -> Result<http::Request<()>, String> {
         let authority = self.headers.get(HOST).unwrap_or(&self.target.host_header);
         let path = self.target.uri.path_and_query().map_or("/", |path| path.as_str());
         let uri = http::Uri::builder()
@@ -92,7 +91,7 @@ impl Outgoing<'_> {
     }
 
     /// Tells all headers but Host.
-    pub(crate) fn each(&self, defaults: &Defaults, jar: &Jar, mut tell: impl FnMut(&HeaderName, &HeaderValue)) {
+    pub(crate) fn each(&self, defaults: &Defaults, jar: &SharedJar, mut tell: impl FnMut(&HeaderName, &HeaderValue)) {
         for (name, value) in [(USER_AGENT, &defaults.user_agent), (AUTHORIZATION, &self.target.authorization)] {
             if let Some(value) = value.as_ref().filter(|_| !self.headers.contains_key(&name)) {
                 tell(&name, value);
@@ -119,19 +118,23 @@ impl Outgoing<'_> {
         }
     }
 
-    fn cookie_header(&self, jar: &Jar, own: Option<&HeaderValue>) -> Option<HeaderValue> {
+    /// Names and values of all cookies, those of the request alone first.
+    pub(crate) fn pairs(&self, jar: &SharedJar) -> Vec<(String, String)> {
+        let own = self.cookies.iter().map(|(name, value, _)| (name.clone(), value.clone()));
+        let replaced = |name: &str| self.cookies.iter().any(|(own, _, replaces)| *replaces && own == name);
+        let kept = jar.matching(&self.target.url).into_iter().filter(|(name, _)| !replaced(name));
+        own.chain(kept).collect()
+    }
+
+    fn cookie_header(&self, jar: &SharedJar, own: Option<&HeaderValue>) -> Option<HeaderValue> {
         if jar.is_empty() && self.cookies.is_empty() {
             return None;
         }
-        let mut pairs = jar.matching(&self.target.url, Clock::calendar_seconds());
-        for (name, value, replace) in self.cookies {
-            if *replace {
-                pairs.retain(|(known, _)| known != name);
-            }
-            pairs.push((name.clone(), value.clone()));
-        }
+        let pairs = self.pairs(jar).into_iter();
         let own = own.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
+        let pairs = pairs.map(|(name, value)| {
+            if value.contains([' ', ',']) { format!("{name}=\"{value}\"") } else { format!("{name}={value}") }
+        });
         let all: Vec<String> = own.into_iter().chain(pairs).collect();
         HeaderValue::try_from(all.join("; ")).ok().filter(|value| !value.is_empty())
     }
@@ -158,9 +161,9 @@ mod tests {
     #[test]
     fn cookies_of_the_request_join_or_replace_those_of_the_jar() {
         let url = Url::parse("http://h/").unwrap();
-        let mut jar = Jar::default();
-        jar.store("a=1", &url, 0);
-        jar.store("b=2", &url, 0);
+        let jar = SharedJar::default();
+        jar.store("a=1", &url);
+        jar.store("b=\"2 3\"", &url);
         let plan = crate::net::tests::plan(model::plan::HttpSettings::default());
         let target = Rc::new(Target::parse("http://h/", &crate::meter::Meter::new(plan)).unwrap());
         let cookies = [("a".to_owned(), "x".to_owned(), true), ("b".to_owned(), "y".to_owned(), false)];
@@ -175,7 +178,7 @@ mod tests {
             keep_body: false,
         };
         let defaults = Defaults { user_agent: None, close: true };
-        let written = |outgoing: &Outgoing<'_>, jar: &Jar| {
+        let written = |outgoing: &Outgoing<'_>, jar: &SharedJar| {
             let mut out = Vec::new();
             outgoing.write(&mut out, &defaults, jar, None);
             String::from_utf8(out).unwrap()

@@ -1,8 +1,10 @@
 //! Redirects, by the rules of k6 (which are Go's).
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE, HOST, LOCATION};
-use http::{Method, StatusCode, header};
+use http::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, HOST, LOCATION, REFERER, TRANSFER_ENCODING,
+};
+use http::{HeaderValue, Method, StatusCode};
 
 use super::connection::Answered;
 use super::failure;
@@ -26,17 +28,23 @@ pub(crate) fn redirection(answered: &Answered, from: &Target) -> Option<Result<u
     Some(url.map_err(|error| failure::other(format!("failed to parse Location header \"{location}\": {error}"))))
 }
 
-/// Turns `request` into the one for the next hop: 307 and 308 repeat it, the others become a GET without a body.
+/// Turns `request` into the one for the next hop: 307 and 308 repeat it, the others become a GET without a body, which
+/// keeps the Content-Type all the same. The next hop is told where it comes from, unless that would let out of TLS
+/// what was said in it.
 pub(crate) fn redirect(request: &mut Request, status: StatusCode, from: &Target, to: &Target) {
     if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
         if request.method != Method::HEAD {
             request.method = Method::GET;
         }
         request.body = Bytes::new();
-        for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING]
-        {
+        for name in [CONTENT_LENGTH, CONTENT_ENCODING, TRANSFER_ENCODING] {
             request.headers.remove(name);
         }
+    }
+    if from.origin.tls && !to.origin.tls {
+        request.headers.remove(REFERER);
+    } else if let Some(referer) = referer(&from.url) {
+        request.headers.insert(REFERER, referer);
     }
     if from.origin.host != to.origin.host {
         for name in [AUTHORIZATION, COOKIE, HOST] {
@@ -44,4 +52,14 @@ pub(crate) fn redirect(request: &mut Request, status: StatusCode, from: &Target,
         }
         request.cookies.clear();
     }
+}
+
+/// A URL as the next hop may see it: without user, password and fragment.
+fn referer(url: &url::Url) -> Option<HeaderValue> {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    // Only URLs without a host, which nothing was sent to, have no place for these.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    HeaderValue::try_from(String::from(url)).ok()
 }

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use http::{HeaderValue, Uri};
 use url::{Host, Url};
 
-use super::names;
+use super::{failure, names};
 use crate::meter::{Endpoint, Meter};
 use crate::user::Failure;
 
@@ -23,7 +23,7 @@ pub(crate) struct Origin {
 }
 
 /// A URL taken apart.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) url: Url,
     pub(crate) origin: Origin,
@@ -36,15 +36,39 @@ pub(crate) struct Target {
     pub(crate) endpoint: Endpoint,
 }
 
+fn no_scheme(scheme: &str) -> Failure {
+    failure::other(format!("unsupported protocol scheme \"{scheme}\""))
+}
+
 impl Target {
     pub(crate) fn parse(text: &str, meter: &Meter) -> Result<Self, Failure> {
-        let wrong = |text: String| Failure { code: 1020, text };
-        let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let url = Url::parse(text).map_err(|error| match error {
+            url::ParseError::RelativeUrlWithoutBase => no_scheme(""),
+            error => wrong(format!("invalid URL: {error}")),
+        })?;
+        Self::of(url.clone(), &url, meter)
+    }
+
+    /// The target of a WebSocket's handshake, which counts under the URL that the script gave.
+    pub(crate) fn of_socket(text: &str, meter: &Meter) -> Result<Self, Failure> {
+        let given = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
+        let scheme = match given.scheme() {
+            "ws" => "http",
+            "wss" => "https",
+            _ => return Err(wrong("malformed ws or wss URL".to_owned())),
+        };
+        let mut url = given.clone();
+        url.set_scheme(scheme).expect("both schemes are of one kind");
+        Self::of(url, &given, meter)
+    }
+
+    /// The target of `url`, which counts under `shown`.
+    fn of(url: Url, shown: &Url, meter: &Meter) -> Result<Self, Failure> {
         let (tls, unix) = match url.scheme() {
             "http" => (false, false),
             "https" => (true, false),
             "http+unix" => (false, true),
-            scheme => return Err(wrong(format!("unsupported protocol scheme \"{scheme}\""))),
+            scheme => return Err(no_scheme(scheme)),
         };
         let mut host = url.host().ok_or_else(|| wrong("invalid URL: no host".to_owned()))?.to_owned();
         let mut authority = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
@@ -62,7 +86,7 @@ impl Target {
         let uri = format!("{path}{query}");
         let uri = uri.parse().map_err(|error| wrong(format!("invalid URL: {error}")))?;
         let host_header = HeaderValue::try_from(authority).map_err(|error| wrong(format!("invalid URL: {error}")))?;
-        let name = if meter.plan().http.group_names { names::grouped(&url) } else { names::plain(&url) };
+        let name = if meter.plan().http.group_names { names::grouped(shown) } else { names::plain(shown) };
         Ok(Self {
             authorization: authorization(&url),
             origin: Origin { tls, unix, host, port },
@@ -72,6 +96,10 @@ impl Target {
             url,
         })
     }
+}
+
+fn wrong(text: String) -> Failure {
+    Failure { code: 1020, text }
 }
 
 /// `Basic …` for user and password of the URL.

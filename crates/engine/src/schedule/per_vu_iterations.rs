@@ -19,7 +19,10 @@ pub(super) async fn run(part: &Rc<Part>, vus: u32, iterations: u64, end: Moment)
                 Some(part.shared.take_number())
             };
             part.repeat(&mut seat, end, next).await;
-            part.drop_iterations(left);
+            // Only time drops iterations: what a stop leaves over was called off.
+            if part.now() >= end {
+                part.drop_iterations(left);
+            }
             part.crew.give_back(seat);
         });
     }

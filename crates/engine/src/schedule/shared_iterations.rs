@@ -21,7 +21,8 @@ pub(super) async fn run(part: &Rc<Part>, vus: u32, iterations: u64, end: Moment)
         });
     }
     users.join_all().await;
-    if part.shared.part_ends() {
+    // Only time drops iterations: what a stop leaves over was called off.
+    if part.shared.part_ends() && part.now() >= end {
         part.drop_iterations(iterations.saturating_sub(part.shared.next.load(Ordering::Relaxed)));
     }
 }

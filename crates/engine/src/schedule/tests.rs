@@ -267,6 +267,22 @@ fn shared_iterations_come_from_one_counter() {
 }
 
 #[test]
+fn iterations_that_an_abort_calls_off_are_not_dropped() {
+    for executor in [
+        Executor::SharedIterations { vus: 2, iterations: 10, max_duration: SECOND * 60 },
+        Executor::PerVuIterations { vus: 2, iterations: 10, max_duration: SECOND * 60 },
+    ] {
+        let outcome = Simulation::of(executor).run(|step| match step.step {
+            0 => Ask::Sleep(SECOND),
+            _ if step.vu == 1 => Ask::Done(Ending::Aborted("enough".to_owned())),
+            _ => Ask::Done(Ending::Completed),
+        });
+        assert_eq!(outcome.reason, EndReason::Aborted("enough".to_owned()));
+        assert_eq!(outcome.sum(|window| window.dropped), 0);
+    }
+}
+
+#[test]
 fn iterations_left_at_the_end_are_dropped() {
     let executor = Executor::SharedIterations { vus: 2, iterations: 10, max_duration: Duration::from_millis(2500) };
     let outcome = Simulation::of(executor).run(sleeps(SECOND));
@@ -568,7 +584,7 @@ fn an_abort_cuts_the_others_and_runs_teardown() {
         _ => Ask::Sleep(SECOND * 100),
     });
     assert_eq!(outcome.reason, EndReason::Aborted("enough".to_owned()));
-    assert_eq!((outcome.iterations(), outcome.sum(|window| window.interrupted)), (0, 4));
+    assert_eq!((outcome.iterations(), outcome.sum(|window| window.interrupted)), (1, 3));
     assert_eq!(outcome.begun.last().unwrap().exec, "teardown");
     assert!(outcome.length < SECOND * 2, "{:?}", outcome.length);
 }

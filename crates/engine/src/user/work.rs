@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{GrpcCall, GrpcReply, GrpcStatus, GrpcStream, Metadata, Request, Response};
+use super::{
+    GrpcCall, GrpcReply, GrpcStatus, GrpcStream, Metadata, Request, Response, SocketEvent, SocketRequest, SocketWord,
+};
 
 /// Names something that a user has begun. The user chooses it, and may use it again once that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +28,8 @@ pub enum Work {
     /// Open this stream; it takes [`Word::GrpcSend`] and [`Word::GrpcFinish`], and tells [`Event::GrpcMessage`] for
     /// each message and [`Event::GrpcEnded`] at the end.
     GrpcStream(Box<GrpcStream>),
+    /// Open this WebSocket; it takes [`Word::Socket`] and tells [`Event::Socket`].
+    Socket(Box<SocketRequest>),
 }
 
 /// What happened to something that was begun.
@@ -41,6 +45,8 @@ pub enum Event {
     GrpcMessage(Bytes),
     /// A gRPC stream is over: its status and its trailers.
     GrpcEnded(Box<(GrpcStatus, Metadata)>),
+    /// Something happened to a WebSocket.
+    Socket(SocketEvent),
 }
 
 impl Event {
@@ -48,6 +54,7 @@ impl Event {
     pub fn is_last(&self) -> bool {
         match self {
             Self::Rang | Self::Response(_) | Self::GrpcReply(_) | Self::GrpcEnded(_) => true,
+            Self::Socket(event) => matches!(event, SocketEvent::Refused(..) | SocketEvent::Closed { .. }),
             Self::GrpcMessage(_) => false,
         }
     }
@@ -62,4 +69,6 @@ pub enum Word {
     GrpcSend(Bytes),
     /// Nothing more will be sent on a gRPC stream.
     GrpcFinish,
+    /// Say this to a WebSocket.
+    Socket(SocketWord),
 }

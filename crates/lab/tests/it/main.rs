@@ -7,6 +7,7 @@ mod lab;
 mod answers;
 mod bench;
 mod endings;
+mod httpbin;
 mod link;
 mod pool;
 mod relay;

@@ -1,8 +1,10 @@
 //! `k6/http`: requests that block their user alone.
 
+mod body;
+mod gjson;
+mod jar;
 mod request;
 mod response;
-mod selector;
 
 use std::rc::Rc;
 
@@ -18,22 +20,42 @@ use crate::event_loop;
 use crate::host::{Host, text};
 use crate::native;
 use crate::realm::evaluate_own;
+use body::append;
 use request::{Call, Form};
 use response::Echo;
 
-pub(crate) use response::HttpResponse;
+pub(crate) use jar::{CookieJar, jar_of};
+pub(crate) use request::headers_of;
+pub(crate) use response::{HttpResponse, headers};
 
 pub(super) const MODULE: Builtin = Builtin {
     name: "k6/http",
     exports: &[
+        "CookieJar",
+        "OCSP_REASON_AA_COMPROMISE",
+        "OCSP_REASON_AFFILIATION_CHANGED",
+        "OCSP_REASON_CA_COMPROMISE",
+        "OCSP_REASON_CERTIFICATE_HOLD",
+        "OCSP_REASON_CESSATION_OF_OPERATION",
+        "OCSP_REASON_KEY_COMPROMISE",
+        "OCSP_REASON_PRIVILEGE_WITHDRAWN",
+        "OCSP_REASON_REMOVE_FROM_CRL",
+        "OCSP_REASON_SUPERSEDED",
+        "OCSP_REASON_UNSPECIFIED",
+        "OCSP_STATUS_GOOD",
+        "OCSP_STATUS_REVOKED",
+        "OCSP_STATUS_SERVER_FAILED",
+        "OCSP_STATUS_UNKNOWN",
         "TLS_1_0",
         "TLS_1_1",
         "TLS_1_2",
         "TLS_1_3",
         "asyncRequest",
         "batch",
+        "cookieJar",
         "del",
         "expectedStatuses",
+        "file",
         "get",
         "head",
         "options",
@@ -58,8 +80,22 @@ const METHODS: [(&str, Method, bool); 7] = [
     ("options", Method::OPTIONS, true),
 ];
 
-/// What k6 has here and we do not have yet.
-const MISSING: [&str; 3] = ["cookieJar", "CookieJar", "file"];
+/// Answers about certificates, as `ocsp.status` of a response would have them.
+const OCSP_STATUSES: [&str; 4] = ["good", "revoked", "server_failed", "unknown"];
+
+/// Why a certificate was revoked.
+const OCSP_REASONS: [&str; 10] = [
+    "unspecified",
+    "key_compromise",
+    "ca_compromise",
+    "affiliation_changed",
+    "superseded",
+    "cessation_of_operation",
+    "certificate_hold",
+    "remove_from_crl",
+    "privilege_withdrawn",
+    "aa_compromise",
+];
 
 fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
@@ -96,13 +132,11 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         Ok(())
     };
     module.set("setResponseCallback", Function::new(ctx.clone(), callback)?.with_name("setResponseCallback")?)?;
-    for name in MISSING {
-        let of = host.clone();
-        let missing = move |ctx: Ctx<'js>| -> Result<()> {
-            Err(of.seat().unsupported(&ctx, &format!("http.{name} is not supported yet")))
-        };
-        let missing = Function::new(ctx.clone(), missing)?.with_name(name)?.with_constructor(true);
-        module.set(name, missing)?;
+    jar::install(ctx, host, &module)?;
+    for (kind, words) in [("STATUS", &OCSP_STATUSES[..]), ("REASON", &OCSP_REASONS)] {
+        for word in words {
+            module.set(format!("OCSP_{kind}_{}", word.to_uppercase()), *word)?;
+        }
     }
     for version in ["1.0", "1.1", "1.2", "1.3"] {
         module.set(format!("TLS_{}", version.replace('.', "_")), format!("tls{version}"))?;
@@ -119,7 +153,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
 fn fetch<'js>(ctx: &Ctx<'js>, host: &Host, call: &Call<'js>) -> Result<Class<'js, HttpResponse>> {
     let seat = host.seat_in_iteration(ctx, "an HTTP request")?;
     let prepared = request::build(ctx, host, &seat, call)?;
-    let (echo, form) = (prepared.echo(), prepared.form);
+    let (echo, form) = (prepared.echo(host), prepared.form);
     let answer = native::ask(ctx, Ask::Http(prepared.request))?;
     let Answer::Response(response) = answer else {
         return Err(Exception::throw_internal(ctx, "the engine answered a request with something else"));
@@ -140,7 +174,7 @@ fn async_request<'js>(
         let mut rest = rest.into_iter();
         let call = Call { method: request::method(ctx, method)?, url, body: rest.next(), params: rest.next() };
         let prepared = request::build(ctx, host, &seat, &call)?;
-        let (echo, form, of) = (prepared.echo(), prepared.form, host.clone());
+        let (echo, form, of) = (prepared.echo(host), prepared.form, host.clone());
         event_loop::promise(ctx, &seat, Work::Http(prepared.request), move |ctx, event| match event {
             Event::Response(response) => give(ctx, &of, *response, echo, form)?.into_js(ctx),
             _ => Err(Exception::throw_internal(ctx, "the engine answered a request with something else")),
@@ -193,7 +227,7 @@ fn batch<'js>(ctx: &Ctx<'js>, host: &Host, requests: &Value<'js>) -> Result<Valu
         let (key, entry) = pair?;
         let prepared = request::build(ctx, host, &seat, &batch_call(ctx, &key, &entry)?)?;
         keys.push(key);
-        echoes.push((prepared.echo(), prepared.form));
+        echoes.push((prepared.echo(host), prepared.form));
         sent.push(*prepared.request);
     }
     let result = if given.is_array() { Array::new(ctx.clone())?.into_object() } else { Object::new(ctx.clone())? };

@@ -40,21 +40,24 @@ fn create(ctx: &Ctx<'_>, host: &Host, kind: &str, name: &Value<'_>, contains: Co
     };
     let name = text(name)?;
     if !is_name(&name) {
-        let rule = "a letter or underscore, then 1 to 127 letters, digits or underscores";
+        let rule = "a letter or underscore, then 1 to 128 letters, digits or underscores";
         return Err(Exception::throw_message(ctx, &format!("invalid metric name '{name}': {rule} are expected")));
     }
     let Some(created) = &host.created else {
         let hint = "it was not created in the first run of the init code, in which __VU is 0";
         let missing = || Exception::throw_message(ctx, &format!("metric '{name}' is unknown: {hint}"));
-        return host.meter.metric(&name).map(|id| id.0).ok_or_else(missing);
+        let id = host.meter.metric(&name).ok_or_else(missing)?;
+        return match &host.meter.plan().metrics[id.0 as usize] {
+            metric if (metric.kind, metric.contains) == (kind, contains) => Ok(id.0),
+            _ => Err(of_another_type(ctx, &name)),
+        };
     };
     let mut created = created.borrow_mut();
     let builtin = builtin_metrics();
     let mut known = builtin.iter().chain(created.iter()).enumerate();
     let id = match known.find(|(_, metric)| metric.name == name) {
         Some((_, metric)) if (metric.kind, metric.contains) != (kind, contains) => {
-            let message = format!("metric '{name}' already exists, with another type");
-            return Err(Exception::throw_message(ctx, &message));
+            return Err(of_another_type(ctx, &name));
         }
         Some((id, _)) => id,
         None => {
@@ -65,9 +68,13 @@ fn create(ctx: &Ctx<'_>, host: &Host, kind: &str, name: &Value<'_>, contains: Co
     Ok(u32::try_from(id).expect("few metrics"))
 }
 
+fn of_another_type(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
+    Exception::throw_message(ctx, &format!("metric '{name}' already exists, with another type"))
+}
+
 fn is_name(name: &str) -> bool {
     let is_start = |c: char| c.is_ascii_alphabetic() || c == '_';
-    (2..=128).contains(&name.len())
+    (2..=129).contains(&name.len())
         && name.starts_with(is_start)
         && name.chars().all(|c| is_start(c) || c.is_ascii_digit())
 }
@@ -113,10 +120,10 @@ mod tests {
 
     #[test]
     fn names_follow_the_rule() {
-        for good in ["ab", "_a", "A1_b", &"x".repeat(128)] {
+        for good in ["ab", "_a", "A1_b", &"x".repeat(129)] {
             assert!(is_name(good), "{good}");
         }
-        for bad in ["", "a", "1ab", "a-b", "a b", "ä_", &"x".repeat(129)] {
+        for bad in ["", "a", "1ab", "a-b", "a b", "ä_", &"x".repeat(130)] {
             assert!(!is_name(bad), "{bad}");
         }
     }

@@ -3,11 +3,6 @@
 /// Names and sentences.
 pub(super) const MISSING: &[(&str, &str)] = &[
     ("k6/html", "k6/html is not supported yet"),
-    ("k6/ws", "k6/ws is not supported yet"),
-    ("k6/websockets", "k6/websockets is not supported yet"),
-    ("k6/experimental/websockets", "k6/experimental/websockets is not supported yet"),
-    ("k6/net/grpc", "k6/net/grpc is not supported yet"),
-    ("k6/timers", "k6/timers is not supported yet: use sleep() of k6"),
     (
         "k6/browser",
         "k6/browser is not supported: it drives a browser, and only scripts of protocols run here; leave the import and the \
@@ -18,6 +13,10 @@ pub(super) const MISSING: &[(&str, &str)] = &[
         "k6/experimental/redis is not supported, and k6 itself has removed it in 2.0: prepare the data beforehand and read \
          them with open(), a SharedArray or k6/experimental/csv",
     ),
+];
+
+/// Modules that k6 itself has no more: importing one is a mistake of the script.
+pub(super) const GONE: &[(&str, &str)] = &[
     (
         "k6/experimental/browser",
         "k6/experimental/browser is gone from k6: it is k6/browser now, which is not supported here",

@@ -15,7 +15,7 @@ pub(super) const MODULE: Builtin =
 
 /// Whether a timer rings once or again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rings {
+pub(super) enum Rings {
     Once,
     Repeatedly,
 }
@@ -41,6 +41,21 @@ pub(crate) fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> 
         module.set(name, Function::new(ctx.clone(), clear)?.with_name(name)?)?;
     }
     Ok(module)
+}
+
+/// Begins a timer that calls `callback` without arguments.
+///
+/// # Errors
+/// If the user is cancelled, or cannot wait where it is.
+pub(super) fn begin<'js>(
+    ctx: &Ctx<'js>,
+    seat: &Rc<Seat>,
+    callback: Function<'js>,
+    delay_ms: f64,
+    rings: Rings,
+) -> Result<Ticket> {
+    let call = Call { callback: Persistent::save(ctx, callback), arguments: Vec::new() };
+    set(ctx, seat, delay_ms, rings, call).map(Ticket)
 }
 
 /// What a timer calls.

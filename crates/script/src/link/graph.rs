@@ -95,6 +95,7 @@ impl Loader<'_> {
                     Ok(Target::Builtin(specifier))
                 }
                 BuiltinCheck::Unsupported(message) => Err(LinkError::Unsupported { spot, message }),
+                BuiltinCheck::Gone(message) => Err(LinkError::Import { spot, message }),
                 BuiltinCheck::Unknown => {
                     Err(LinkError::Import { spot, message: format!("k6 has no module `{specifier}`") })
                 }

@@ -230,12 +230,12 @@ fn thresholds_become_rules() {
 #[test]
 fn wrong_thresholds_are_named() {
     insta::assert_snapshot!(bad(&json!({ "thresholds": {
-        "nope": ["rate<1"], "ws_sessions": ["count>1"], "http_reqs{name": ["rate<1"], "checks": "rate>0.9",
+        "nope": ["rate<1"], "browser_http_req_failed": ["rate>1"], "http_reqs{name": ["rate<1"], "checks": "rate>0.9",
         "orders": ["p(95)<1", "count>many", "count", 5, { "abortOnFail": "yes" }], "queue": ["rate<1"],
         "http_req_failed": ["count<1"], "http_req_duration": ["rate<1", "p(101)<1", { "threshold": "avg<1", "abortOnFail": 1, "delayAbortEval": "soon" }],
     } })), @r#"
     threshold `nope`: neither k6 nor the script has a metric `nope`
-    threshold `ws_sessions`: metric `ws_sessions` is not supported yet
+    threshold `browser_http_req_failed`: metric `browser_http_req_failed` is not supported yet
     threshold `http_reqs{name`: `http_reqs{name` is no metric selector: write for example `http_req_duration{name:login}`
     threshold `checks`: a list such as `["rate<0.01"]` is expected, `"rate>0.9"` was given
     threshold `orders`: a Counter such as `orders` has no `p(95)`, only count and rate

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::read::{Fields, Notes, expected};
 
 /// Beginnings of the names of k6's metrics that no part of this program measures yet.
-const NOT_YET: [&str; 3] = ["ws_", "grpc_", "browser_"];
+const NOT_YET: [&str; 1] = ["browser_"];
 
 /// Reads `thresholds`; `metrics` are all that the run will have.
 pub(super) fn thresholds(map: &Map<String, Value>, metrics: &[Metric], notes: &mut Notes) -> Vec<Threshold> {

@@ -84,7 +84,7 @@ fn only_timers_can_be_cleared_and_only_functions_called() {
     );
     assert_eq!(log, ["200"]);
     let (log, _) = logged(
-        "for (const set of [setTimeout, setInterval, queueMicrotask]) try { set('code', 1); } catch (e) { console.log(e); }",
+        "for (const set of [setTimeout, setInterval, queueMicrotask]) try { set('code', 1); } catch (e) { console.log(`${e}`); }",
     );
     let sentences = ["setTimeout", "setInterval", "queueMicrotask"]
         .map(|name| format!("TypeError: {name}() needs a function to call"));

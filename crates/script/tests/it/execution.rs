@@ -94,15 +94,6 @@ fn what_belongs_to_iterations_is_refused_in_the_init_code() {
 }
 
 #[test]
-fn options_are_consolidated_and_frozen() {
-    let body = "
-        const { options } = exec.test;
-        t(() => [Object.isFrozen(options), Object.isFrozen(options.scenarios.main), options === exec.test.options, options.vus, options.rps]);
-        t(() => options.scenarios); t(() => options.tags); t(() => { 'use strict'; options.vus = 3; });";
-    insta::assert_snapshot!(in_scenario(body).log_of_run().join("\n"));
-}
-
-#[test]
 fn setup_belongs_to_no_scenario() {
     let text = format!("import exec from 'k6/execution'; {T}
         export function setup() {{ t(() => exec.scenario.name); t(() => exec.vu.idInTest); t(() => exec.vu.metrics.tags.group); t(() => exec.vu.iterationInScenario); }}

@@ -91,7 +91,7 @@ async fn what_is_agreed_on_over_tls_is_spoken() {
             assert_eq!((world.get(&old).await.proto, world.get(&old).await.proto), ("HTTP/1.1", "HTTP/1.1"));
             assert_eq!(world.connections(), 1);
             let response = World::new(settings(HttpVersion::Http2)).get(&old).await;
-            assert!(matches!(failure_of(&response), (0, 1000 | 1300, _)), "{response:?}");
+            assert!(matches!(failure_of(&response), (0, 1000 | 1010, _)), "{response:?}");
         }
     };
     LocalSet::new().run_until(agreeing).await;

@@ -238,7 +238,7 @@ async fn tls_that_is_none() {
         };
         garbage(b"HTTP/1.1 400 Bad Request\r\n\r\n", 1301, "tls: first record does not look like a TLS handshake")
             .await;
-        garbage(b"\x15\x03\x03\x00\x02\x02\x28", 1300, "tls: received fatal alert: HandshakeFailure").await;
+        garbage(b"\x15\x03\x03\x00\x02\x02\x28", 1010, "remote error: tls: handshake failure").await;
         garbage(b"\x16\x03\x03", 1050, "request timeout").await;
         let (url, _) = serve(vec![vec![]]).await;
         let world = World::new(HttpSettings::default());

@@ -78,8 +78,11 @@ pub(super) enum ReflectionError {
 
 type Asked<T, E> = std::result::Result<Result<T, ReflectionError>, E>;
 
+/// Makes a call of one method with these messages.
+type Caller<'a, E> = &'a mut dyn FnMut((&str, Vec<Bytes>)) -> Result<GrpcReply, E>;
+
 /// Reads everything. `call` sends messages to a path and waits; what it fails with is passed on.
-pub(super) fn read<E>(call: &mut dyn FnMut((&str, Vec<Bytes>)) -> Result<GrpcReply, E>) -> Asked<Protos, E> {
+pub(super) fn read<E>(call: Caller<'_, E>) -> Asked<Protos, E> {
     let list = Question { list_services: Some(String::new()), ..Question::default() };
     let mut path = PATHS[0];
     let mut first = ask(call, path, std::slice::from_ref(&list))?;

@@ -2,9 +2,14 @@
 (function () {
   'use strict';
   class Url {
-    constructor(name, url) { this.name = name; this.url = url; }
+    constructor(name, url) { this.name = name; this.url = url; this.clean_url = url; }
     toString() { return this.url; }
   }
+  // What makes a form a multipart one.
+  class FileData {
+    constructor(data, name, type) { this.data = data; this.filename = name; this.content_type = type; }
+  }
+  let files = 0;
   class ExpectedStatuses {
     constructor(ranges) { this.ranges = ranges; }
   }
@@ -18,6 +23,12 @@
         whole += values[i] + parts[i + 1];
       }
       return new Url(name, whole);
+    },
+    file: function file(data, name, type) {
+      if (typeof data !== 'string' && !(data instanceof ArrayBuffer)) {
+        throw new TypeError('http.file() takes the content as a text or an ArrayBuffer');
+      }
+      return new FileData(data, name || `file${files++}`, type || 'application/octet-stream');
     },
     expectedStatuses: function expectedStatuses(...wanted) {
       if (wanted.length === 0) throw new TypeError('expectedStatuses() needs at least one status or {min, max}');

@@ -11,10 +11,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use model::record::Level;
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 
+use super::body::body_of;
+use super::jar::jar_of;
 use super::response::Echo;
 use super::{expected, url_of};
 use crate::host::{Host, Seat, tag_pairs, text};
-use crate::native;
 use crate::options::parse_duration;
 
 /// What a script asked for.
@@ -46,9 +47,10 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// What `response.request` shows later.
-    pub(super) fn echo(&self) -> Echo {
+    pub(super) fn echo(&self, host: &Host) -> Echo {
         let Request { method, url, headers, .. } = &*self.request;
-        Echo { method: method.clone(), url: url.clone(), headers: headers.clone(), body: self.plain.clone() }
+        let (method, url, headers) = (method.clone(), url.clone(), headers.clone());
+        Echo { method, url, headers, body: self.plain.clone(), meter: host.meter.clone() }
     }
 }
 
@@ -68,6 +70,7 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'
     let mut request = Box::new(Request::get(url, seat.tags.get()));
     request.method = call.method.clone();
     request.name = name;
+    request.jar = Some(seat.jar.clone());
     request.keep_body = keeps_body;
     request.expected.clone_from(&seat.expected.borrow());
     let form = Form { is_binary: false, keeps_body, throws: settings.throw };
@@ -77,7 +80,10 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'
         prepared.plain = bytes.clone();
         prepared.request.body = bytes;
         if let Some(content_type) = content_type {
-            prepared.request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+            prepared
+                .request
+                .headers
+                .insert(CONTENT_TYPE, HeaderValue::try_from(content_type).expect("types of bodies are plain text"));
         }
     }
     match &call.params {
@@ -93,54 +99,12 @@ pub(super) fn build<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, call: &Call<'
     Ok(prepared)
 }
 
-/// The bytes of a body and the Content-Type that goes with it.
-fn body_of<'js>(ctx: &Ctx<'js>, body: &Value<'js>) -> Result<(Bytes, Option<&'static str>)> {
-    if body.is_undefined() || body.is_null() {
-        return Ok((Bytes::new(), None));
-    }
-    if let Some(string) = body.as_string() {
-        return Ok((string.to_string()?.into(), None));
-    }
-    if let Some(bytes) = native::copy_bytes(body) {
-        return Ok((bytes.into(), None));
-    }
-    match body.as_object() {
-        Some(form) if !native::is_binary(body) => {
-            Ok((form_of(ctx, form)?.into(), Some("application/x-www-form-urlencoded")))
-        }
-        _ => {
-            let wanted = "a text, an object, an ArrayBuffer or a Uint8Array";
-            Err(Exception::throw_type(ctx, &format!("the body of a request must be {wanted}")))
-        }
-    }
-}
-
-/// A form: keys sorted, arrays repeat their key.
-fn form_of<'js>(ctx: &Ctx<'js>, form: &Object<'js>) -> Result<String> {
-    let mut fields = Vec::new();
-    for pair in form.props::<String, Value<'js>>() {
-        let (key, value) = pair?;
-        let values = match value.as_array() {
-            Some(array) => array.iter::<Value<'js>>().collect::<Result<Vec<_>>>()?,
-            None => vec![value],
-        };
-        for value in values {
-            if value.is_object() {
-                return Err(Exception::throw_type(ctx, &format!("form field '{key}' must not be an object")));
-            }
-            fields.push((key.clone(), if value.is_null() { String::new() } else { text(&value)? }));
-        }
-    }
-    fields.sort_by(|(left, _), (right, _)| left.cmp(right));
-    Ok(url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish())
-}
-
 /// Applies the params of a request. Unknown keys mean nothing, as in k6.
 fn apply<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, to: &mut Prepared, params: &Object<'js>) -> Result<()> {
     let mut compression = String::new();
     for pair in params.props::<String, Value<'js>>() {
         let (key, value) = pair?;
-        if value.is_undefined() || (value.is_null() && key != "responseCallback") {
+        if value.is_undefined() || (value.is_null() && !matches!(key.as_str(), "responseCallback" | "jar")) {
             continue;
         }
         let request = &mut to.request;
@@ -182,12 +146,14 @@ fn apply<'js>(ctx: &Ctx<'js>, host: &Host, seat: &Seat, to: &mut Prepared, param
             // User and password in the URL are all that is needed for anything else, as in k6.
             "auth" => {
                 let way = text(&value)?;
-                if matches!(way.as_str(), "digest" | "ntlm") {
-                    let sentence = format!("the request parameter auth: '{way}' is not supported yet: 'basic' is");
-                    return Err(seat.unsupported(ctx, &sentence));
+                request.digest = way == "digest";
+                if way == "ntlm" {
+                    let sentence = "the request parameter auth: 'ntlm' is not supported: 'basic' and 'digest' are";
+                    return Err(seat.unsupported(ctx, sentence));
                 }
             }
-            "jar" => return Err(seat.unsupported(ctx, "the request parameter 'jar' is not supported yet")),
+            // What is no jar stands for none at all, as in k6.
+            "jar" => request.jar = Some(jar_of(&value).unwrap_or_default()),
             _ => {}
         }
     }
@@ -231,7 +197,7 @@ fn pack(ctx: &Ctx<'_>, host: &Host, request: &mut Request, compression: &str) ->
     Ok(())
 }
 
-fn headers_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, headers: &mut HeaderMap) -> Result<()> {
+pub(crate) fn headers_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, headers: &mut HeaderMap) -> Result<()> {
     let Some(given) = given.as_object() else {
         return Err(Exception::throw_type(ctx, "headers must be an object"));
     };
@@ -255,6 +221,9 @@ fn cookies_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>) -> Result<Vec<(String, St
     let mut cookies = Vec::new();
     for pair in given.props::<String, Value<'js>>() {
         let (name, cookie) = pair?;
+        if cookie.is_null() || cookie.is_undefined() {
+            continue;
+        }
         cookies.push(match cookie.as_object() {
             Some(object) => {
                 let replaces = object.get::<_, Option<bool>>("replace")?.unwrap_or(false);

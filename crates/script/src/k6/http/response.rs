@@ -3,25 +3,28 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use engine::user::Response;
+use engine::meter::Meter;
+use engine::user::{Response, cookie_date};
+use http::header::{COOKIE, SET_COOKIE, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::object::{Accessor, Property};
-use rquickjs::{Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use super::request::Form;
-use super::selector;
-use crate::host::Seat;
-use crate::native::HeldBytes;
+use super::{append, gjson};
+use crate::host::{Seat, text};
+use crate::native::{self, HeldBytes};
 
 /// What `response.request` shows.
-#[derive(Debug)]
 pub(super) struct Echo {
     pub(super) method: Method,
     pub(super) url: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// Knows what is sent unless the script's headers say otherwise.
+    pub(super) meter: Rc<Meter>,
 }
 
 /// A response, held by an object of a script.
@@ -54,13 +57,14 @@ impl<'js> JsClass<'js> for HttpResponse {
         for (name, read) in FIELDS {
             field(&prototype, name, *read)?;
         }
-        for name in ["ocsp", "tls_cipher_suite"] {
-            let missing = move |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| -> Result<()> {
-                let sentence = format!("the field '{name}' of a response is not supported yet");
-                Err(this.0.borrow().seat.unsupported(&ctx, &sentence))
-            };
-            prototype.prop(name, Accessor::new_get(missing))?;
-        }
+        let suite = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| {
+            let this = this.0.borrow();
+            if this.response.0.tls_version.is_none() {
+                return Ok("");
+            }
+            Err(this.seat.unsupported(&ctx, "the field 'tls_cipher_suite' of a response is not supported yet"))
+        };
+        prototype.prop("tls_cipher_suite", Accessor::new_get(suite))?;
         let whole_or_part =
             |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Value<'js>>| json(&ctx, &this.0, path.0);
         prototype.set("json", Function::new(ctx.clone(), whole_or_part)?.with_name("json")?)?;
@@ -96,6 +100,7 @@ const FIELDS: &[(&str, Read)] = &[
     ("body", body),
     ("timings", timings),
     ("tls_version", |ctx, this| this.response.0.tls_version.unwrap_or_default().into_js(ctx)),
+    ("ocsp", ocsp),
     ("error", |ctx, this| this.failure().map_or("", |(_, text)| text).into_js(ctx)),
     ("error_code", |ctx, this| this.failure().map_or(0, |(code, _)| code).into_js(ctx)),
     ("request", echo),
@@ -141,7 +146,7 @@ fn status_text(status: u16) -> String {
 }
 
 /// Headers under their usual spelling, repeated ones joined.
-fn headers<'js>(ctx: &Ctx<'js>, headers: &HeaderMap) -> Result<Value<'js>> {
+pub(crate) fn headers<'js>(ctx: &Ctx<'js>, headers: &HeaderMap) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for name in headers.keys() {
         let values: Vec<_> =
@@ -162,23 +167,64 @@ fn usual_spelling(name: &str) -> String {
     name.chars().map(spell).collect()
 }
 
-/// Cookies by name, as lists of objects. Of a cookie only name and value are known here.
+/// The cookies that the answer sets, by name, as lists of objects.
 fn cookies<'js>(ctx: &Ctx<'js>, this: &HttpResponse) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
-    for (name, value) in &this.response.0.cookies {
-        let cookie = Object::new(ctx.clone())?;
-        cookie.set("name", name)?;
-        cookie.set("value", value)?;
-        let list = match object.get::<_, Option<Array<'js>>>(name)? {
-            Some(list) => list,
-            None => {
-                let list = Array::new(ctx.clone())?;
-                object.set(name, list.clone())?;
-                list
-            }
-        };
-        list.set(list.len(), cookie)?;
+    for header in this.response.0.headers.get_all(SET_COOKIE) {
+        let header = String::from_utf8_lossy(header.as_bytes());
+        if let Some((name, cookie)) = cookie(ctx, &header)? {
+            append(ctx, &object, name, cookie)?;
+        }
     }
+    Ok(object.into_value())
+}
+
+/// k6's date of a cookie that has none, in milliseconds.
+const NO_DATE: f64 = -6_795_364_578_871.0;
+
+fn cookie<'js, 'h>(ctx: &Ctx<'js>, header: &'h str) -> Result<Option<(&'h str, Object<'js>)>> {
+    let mut parts = header.split(';').map(str::trim);
+    let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { return Ok(None) };
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let value = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+    let (mut domain, mut path, mut http_only, mut secure) = ("", "", false, false);
+    let (mut max_age, mut expires) = (0, NO_DATE);
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        match key.trim().to_ascii_lowercase().as_str() {
+            "domain" => domain = value.trim(),
+            "path" => path = value.trim(),
+            "httponly" => http_only = true,
+            "secure" => secure = true,
+            // No time left is -1, since 0 stands for an age that was not given.
+            "max-age" => max_age = value.trim().parse().map_or(0, |age: i64| if age <= 0 { -1 } else { age }),
+            "expires" => expires = cookie_date(value).map_or(expires, |seconds| seconds as f64 * 1000.0),
+            _ => {}
+        }
+    }
+    let cookie = Object::new(ctx.clone())?;
+    cookie.set("name", name)?;
+    cookie.set("value", value)?;
+    cookie.set("domain", domain)?;
+    cookie.set("path", path)?;
+    cookie.set("http_only", http_only)?;
+    cookie.set("secure", secure)?;
+    cookie.set("max_age", max_age as f64)?;
+    cookie.set("expires", expires)?;
+    Ok(Some((name, cookie)))
+}
+
+/// Nothing is asked about certificates, so every part is empty, as in k6 where the service staples no answer.
+fn ocsp<'js>(ctx: &Ctx<'js>, _: &HttpResponse) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        object.set(name, 0)?;
+    }
+    object.set("revocation_reason", "")?;
+    object.set("status", "")?;
     Ok(object.into_value())
 }
 
@@ -204,8 +250,9 @@ fn timings<'js>(ctx: &Ctx<'js>, this: &HttpResponse) -> Result<Value<'js>> {
     Ok(object.into_value())
 }
 
+/// The request that the script made, with what was added on the way.
 fn echo<'js>(ctx: &Ctx<'js>, this: &HttpResponse) -> Result<Value<'js>> {
-    let Echo { method, url, headers, body } = &this.response.1;
+    let Echo { method, url, headers, body, meter } = &this.response.1;
     let object = Object::new(ctx.clone())?;
     object.set("method", method.as_str())?;
     object.set("url", url.as_str())?;
@@ -214,8 +261,29 @@ fn echo<'js>(ctx: &Ctx<'js>, this: &HttpResponse) -> Result<Value<'js>> {
         let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         lists.set(usual_spelling(name.as_str()), values.collect::<Vec<_>>())?;
     }
+    let user_agent = &meter.plan().http.user_agent;
+    if !headers.contains_key(USER_AGENT) && !user_agent.is_empty() {
+        lists.set("User-Agent", vec![user_agent.as_str()])?;
+    }
+    let cookies = Object::new(ctx.clone())?;
+    let own = headers.get(COOKIE).map(|own| String::from_utf8_lossy(own.as_bytes()).into_owned());
+    let mut sent: Vec<String> = own.iter().cloned().collect();
+    let own = own.iter().flat_map(|own| own.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let others = this.response.0.cookies.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    sent.extend(others.clone().map(|(name, value)| format!("{name}={value}")));
+    for (name, value) in own.chain(others) {
+        let cookie = Object::new(ctx.clone())?;
+        cookie.set("name", name)?;
+        cookie.set("value", value)?;
+        cookie.set("replace", false)?;
+        append(ctx, &cookies, name, cookie)?;
+    }
+    if !sent.is_empty() {
+        lists.set("Cookie", vec![sent.join("; ")])?;
+    }
     object.set("headers", lists)?;
     object.set("body", String::from_utf8_lossy(body).as_ref())?;
+    object.set("cookies", cookies)?;
     Ok(object.into_value())
 }
 
@@ -239,26 +307,24 @@ fn json<'js>(ctx: &Ctx<'js>, this: &Class<'js, HttpResponse>, path: Option<Value
             return Ok(kept);
         }
     }
-    let parsed = {
-        let borrowed = this.borrow();
-        let Some(bytes) = borrowed.body() else {
-            return Err(Exception::throw_type(ctx, "the response has no body, so it is not JSON"));
-        };
-        ctx.json_parse(bytes)
+    let borrowed = this.borrow();
+    let Some(bytes) = borrowed.body() else {
+        let why = "there was no answer, or its body was not kept (responseType 'none', discardResponseBodies)";
+        return Err(Exception::throw_type(ctx, &format!("the body is null, so it cannot be read as JSON: {why}")));
     };
     let Some(path) = path else {
-        let parsed = parsed?;
+        let parsed = ctx.json_parse(bytes)?;
         object.prop(KEPT, Property::from(parsed.clone()).configurable())?;
         return Ok(parsed);
     };
-    let steps = selector::parse(&crate::host::text(&path)?);
-    let steps = steps.map_err(|error| this.borrow().seat.unsupported(ctx, &error.to_string()))?;
-    match parsed {
-        Ok(value) => selector::select(ctx, value, &steps),
-        Err(_) => {
-            ctx.catch();
-            Ok(Value::new_undefined(ctx.clone()))
-        }
+    let path = text(&path)?;
+    let json = String::from_utf8_lossy(bytes);
+    let found = native::with_room(|| {
+        gjson::is_valid(&json).then(|| gjson::select(&json, &path)).flatten().map(std::borrow::Cow::into_owned)
+    });
+    match found {
+        Some(found) => ctx.json_parse(found),
+        None => Ok(Value::new_undefined(ctx.clone())),
     }
 }
 

@@ -18,13 +18,17 @@ pub(super) const NAME_COLUMNS_MIN: usize = 35;
 const DOTS_MIN: usize = 3;
 
 /// Built-in metrics that the compact summary shows by section; others only if a threshold speaks of them.
-const SECTIONS: [(&str, &[&str]); 3] = [
+const SECTIONS: [(&str, &[&str]); 4] = [
     ("HTTP", &["http_req_duration", "http_req_failed", "http_reqs"]),
     (
         "EXECUTION",
         &["dropped_iterations", "iteration_duration", "iteration_response_time", "iterations", "vus", "vus_max"],
     ),
     ("NETWORK", &["data_received", "data_sent"]),
+    (
+        "WEBSOCKET",
+        &["ws_connecting", "ws_msgs_received", "ws_msgs_sent", "ws_ping", "ws_session_duration", "ws_sessions"],
+    ),
 ];
 const CUSTOM: &str = "CUSTOM";
 /// Metrics of protocols, by the beginning of their names; shown whenever there are any.

@@ -1,0 +1,2 @@
+// A name that is none.
+export default function () { nowhere(); }

@@ -1,0 +1,3 @@
+// exit: 107
+// What does not parse.
+export default function () { const = 5; }

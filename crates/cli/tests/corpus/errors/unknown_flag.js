@@ -1,0 +1,3 @@
+// exit: 255
+// args: --no-such-flag
+export default function () {}

@@ -1,0 +1,4 @@
+// exit: 104
+// A text where a number belongs.
+export const options = { vus: 'many', duration: '1s' };
+export default function () {}

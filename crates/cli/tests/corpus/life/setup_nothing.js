@@ -1,0 +1,4 @@
+// A setup that gives nothing.
+export function setup() {}
+export default function (data) { console.log(typeof data, data); }
+export function teardown(data) { console.log(typeof data); }

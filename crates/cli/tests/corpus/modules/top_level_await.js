@@ -1,0 +1,3 @@
+// await at the top.
+const value = await Promise.resolve('awaited');
+export default function () { console.log(value); }

@@ -1,0 +1,2 @@
+export const more = 'more';
+export { more as evenMore };

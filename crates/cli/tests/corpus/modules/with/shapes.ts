@@ -1,0 +1,2 @@
+export interface Shape { width: number; height: number }
+export const area = (shape: Shape): number => shape.width * shape.height;

@@ -1,0 +1,3 @@
+// exit: 104
+export const options = { dns: { select: 'best' } };
+export default function () {}

@@ -1,0 +1,2 @@
+// args: -i 3
+export default function () { console.log(__ITER); }

@@ -1,0 +1,3 @@
+// An exception in it changes nothing else.
+export default function () {}
+export function handleSummary() { throw new Error('in handleSummary'); }
