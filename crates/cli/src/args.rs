@@ -223,6 +223,9 @@ pub(crate) struct Script {
     /// Stack of each JavaScript user, in kB: more for scripts that recurse deeply
     #[arg(long, value_name = "KB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(128..=65_536))]
     pub(crate) stack_size: u32,
+    /// What a JavaScript user may hold, in MB: an iteration that needs more ends by an exception
+    #[arg(long, value_name = "MB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
+    pub(crate) memory_per_user: u32,
     /// Take remote modules from the cache alone
     #[arg(long)]
     pub(crate) offline: bool,

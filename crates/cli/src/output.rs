@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use model::record::Level;
@@ -48,8 +48,8 @@ pub(crate) enum Sink {
     Stdout,
     /// Nowhere.
     Nowhere,
-    /// A file.
-    File(File),
+    /// A file of this name.
+    File(File, PathBuf),
 }
 
 impl Sink {
@@ -59,7 +59,8 @@ impl Sink {
     /// If it cannot be written.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let file = File::options().append(true).create(true).open(path);
-        Ok(Self::File(file.with_context(|| format!("cannot write log lines to {}", path.display()))?))
+        let file = file.with_context(|| format!("cannot write log lines to {}", path.display()))?;
+        Ok(Self::File(file, path.to_owned()))
     }
 }
 
@@ -156,18 +157,18 @@ impl Output {
         }
     }
 
-    fn line(&mut self, level: Level, text: &str, is_script: bool) {
+    fn line(&mut self, level: Level, said: &str, is_script: bool) {
         if level == Level::Debug && !self.verbose {
             return;
         }
         let sink = self.console.as_mut().filter(|_| is_script).unwrap_or(&mut self.log);
-        let style = if matches!(sink, Sink::File(_)) { Style { color: false, ..self.style } } else { self.style };
+        let style = if matches!(sink, Sink::File(..)) { Style { color: false, ..self.style } } else { self.style };
         let line = match self.format {
-            LogFormat::Text => view::log::line(level, text, "", style),
-            LogFormat::Raw => text.to_owned(),
+            LogFormat::Text => view::log::line(level, said, "", style),
+            LogFormat::Raw => said.to_owned(),
             LogFormat::Json => {
                 let source = if is_script { "console" } else { "plimsoll" };
-                view::log::json_line(level, text, source, &crate::machine::now())
+                view::log::json_line(level, said, source, &crate::machine::now())
             }
         };
         match sink {
@@ -176,8 +177,17 @@ impl Output {
                 let _ = writeln!(io::stdout().lock(), "{line}");
             }
             Sink::Nowhere => {}
-            // A disk that is full is no reason to end a run for a log.
-            Sink::File(file) => drop(writeln!(file, "{line}")),
+            Sink::File(file, path) => {
+                if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+                    // A disk that is full is no reason to end a run for a log.
+                    let path = path.display();
+                    let text =
+                        format!("writing log lines to {path} failed ({error}): from here on they are shown instead");
+                    *sink = Sink::Stderr;
+                    self.line(Level::Error, &text, is_script);
+                    self.line(level, said, is_script);
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::plan::Plan;
+use model::plan::{Executor, Plan, Scenario};
 use model::summary::Summary;
 use model::unit::Moment;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -31,6 +31,8 @@ pub(crate) enum Input {
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the last tally may take if nobody is in a hurry.
 const TALLY_PATIENCE: Duration = Duration::from_secs(10);
+/// How long scenarios may go on behind their planned end: each ends by itself unless it cannot.
+const OVERTIME: Duration = Duration::from_secs(5);
 /// How long a teardown may go on behind a stop that finds it going on.
 const TEARDOWN_GRACE: Duration = Duration::from_secs(5);
 /// What lies between the command to begin and the beginning, so that all workers hear it in time.
@@ -51,6 +53,8 @@ pub(crate) struct Conductor {
     pub(crate) refused: Option<String>,
     /// Whether nobody listens any more: a load that nobody watches must end.
     pub(crate) abandoned: bool,
+    /// Whether a worker did not heed that everything was cut.
+    pub(crate) is_stuck: bool,
 }
 
 /// What a phase has to react to.
@@ -60,7 +64,7 @@ enum Turn {
     Errand(Lone),
     Aborted(EndReason),
     Idle,
-    Finished(Box<Summary>),
+    Finished(usize, Box<Summary>),
     Users(u32),
     Relieve(Moment),
     Stop(Stop),
@@ -182,7 +186,7 @@ impl Conductor {
         self.progress.load_begins(begin);
         self.command(&Command::Load(begin));
         let mut reason = EndReason::Completed;
-        let (mut until, mut cut) = (NEVER, false);
+        let (mut until, mut cut) = (self.latest_end(begin), false);
         let mut busy = self.workers.len();
         while busy > 0 {
             match self.turn(until).await {
@@ -209,7 +213,10 @@ impl Conductor {
                     self.cut_off(busy).await;
                     return (EndReason::InitFailed(message), Hurry::Yes);
                 }
-                Turn::Late if cut || until == NEVER => break,
+                Turn::Late if cut || until == NEVER => {
+                    self.is_stuck = true;
+                    break;
+                }
                 Turn::Late => {
                     (until, cut) = (self.clock.now() + PATIENCE, true);
                     self.command(&Command::Cut);
@@ -237,20 +244,47 @@ impl Conductor {
         let now = self.clock.now();
         // The end lies a little ahead, so that what happens at this very moment has a window to lie in.
         self.command(&Command::Finish(now + HEAD_START));
-        let until = now + if hurry == Hurry::Yes { PATIENCE } else { TALLY_PATIENCE };
+        let until = now + if hurry == Hurry::Yes || self.is_stuck { PATIENCE } else { TALLY_PATIENCE };
         let mut summary = Summary::default();
-        let mut missing = self.workers.len();
-        while missing > 0 {
+        let mut missing: Vec<_> = (0..self.workers.len()).collect();
+        while !missing.is_empty() {
             match self.turn(until).await {
-                Turn::Finished(part) => {
+                Turn::Finished(worker, part) => {
                     summary.merge(&part);
-                    missing -= 1;
+                    missing.retain(|known| *known != worker);
                 }
                 Turn::Late => break,
                 _ => {}
             }
         }
-        (summary, missing == 0)
+        if !missing.is_empty() {
+            summary.limits.insert(self.stuck(&missing));
+        }
+        (summary, missing.is_empty())
+    }
+
+    /// What is to be said of workers that do not end.
+    fn stuck(&self, workers: &[usize]) -> String {
+        let users: u32 = workers.iter().map(|worker| self.progress.active_on(*worker)).sum();
+        format!(
+            "{} did not stop: the script is busy in one long operation on {} of {} threads, and their figures are missing.",
+            if users == 1 { "1 user".to_owned() } else { format!("{users} users") },
+            workers.len(),
+            self.workers.len(),
+        )
+    }
+
+    /// When all scenarios are surely over, if that is planned: what then still runs does not heed its end.
+    fn latest_end(&self, begin: Moment) -> Moment {
+        let end = |scenario: &Scenario| {
+            let ramp_down = match scenario.executor {
+                Executor::RampingVus { graceful_ramp_down, .. } => graceful_ramp_down,
+                _ => Duration::ZERO,
+            };
+            Some(scenario.start_time + scenario.executor.duration()? + scenario.graceful_stop.max(ramp_down))
+        };
+        let ends: Option<Vec<_>> = self.plan.scenarios.iter().map(end).collect();
+        ends.and_then(|ends| ends.into_iter().max()).map_or(NEVER, |longest| begin + longest + OVERTIME)
     }
 
     /// The next thing that matters to the phase; the rest is dealt with here.
@@ -276,7 +310,7 @@ impl Conductor {
                     Report::Errand(ending) => Turn::Errand(ending),
                     Report::Aborted(reason) => Turn::Aborted(reason),
                     Report::Idle => Turn::Idle,
-                    Report::Finished(summary) => Turn::Finished(summary),
+                    Report::Finished(worker, summary) => Turn::Finished(worker, summary),
                     Report::Passage(Passage::Contacted { host, address }) => {
                         if !self.contacted.contains(&address) {
                             self.contacted.push(address);

@@ -48,6 +48,8 @@ pub const TAG_SETS_MAX: usize = 50_000;
 /// How many checks are told apart by one worker; further ones count as `other`.
 pub const CHECKS_MAX: usize = 2_000;
 
+/// Bytes of log lines that are kept until they are taken.
+const LOG_BYTES_MAX: usize = 16 * 1024 * 1024;
 const TAG_SETS_LIMIT: &str = "more than 50,000 different sets of tags: later ones lost the tags that made them new (thresholds and outputs miss them)";
 const CHECKS_LIMIT: &str = "more than 2,000 different checks: later ones count as the check `other`";
 const ENDPOINTS_LIMIT: &str =
@@ -94,6 +96,8 @@ struct Inner {
     checks: Vec<CheckCount>,
     checked: HashMap<(TagSet, u64), usize, FixedState>,
     log: Vec<LogLine>,
+    /// Bytes of the log, and lines that were too much for it.
+    log_size: (usize, u64),
     errors: BTreeMap<String, RequestErrors>,
     sent_again: u64,
     blocks: Blocks,
@@ -357,12 +361,24 @@ impl Meter {
     pub fn log(&self, level: Level, text: impl Into<String>) {
         let text = text.into();
         let text = self.masked(text);
-        self.inner.borrow_mut().log.push(LogLine { level, text });
+        let inner = &mut *self.inner.borrow_mut();
+        inner.log_size.0 += text.len();
+        if inner.log_size.0 > LOG_BYTES_MAX && !inner.log.is_empty() {
+            inner.log_size.1 += 1;
+            return;
+        }
+        inner.log.push(LogLine { level, text });
     }
 
     /// Takes the log lines that came since the last call.
     pub fn take_log(&self) -> Vec<LogLine> {
-        std::mem::take(&mut self.inner.borrow_mut().log)
+        let inner = &mut *self.inner.borrow_mut();
+        let (_, lost) = std::mem::take(&mut inner.log_size);
+        if lost > 0 {
+            let text = format!("{lost} lines of the script are left out here: it logs more than can be kept");
+            inner.log.push(LogLine { level: Level::Warn, text });
+        }
+        std::mem::take(&mut inner.log)
     }
 
     /// Changes the window that is being filled.

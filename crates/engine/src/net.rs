@@ -180,7 +180,7 @@ struct Incoming {
     answered: Result<Answered, Failure>,
     timings: Timings,
     remote: Option<std::net::SocketAddr>,
-    tls_version: Option<&'static str>,
+    tls: Option<tls::Agreed>,
 }
 
 impl Client {
@@ -331,8 +331,8 @@ impl Client {
             self.net.debug(|what| debug::response(answered, what));
         }
         let timings = progress.timings(began, ended);
-        let (remote, tls_version) = (progress.remote.get(), progress.tls_version.get());
-        Some(Incoming { answered, timings, remote, tls_version })
+        let (remote, tls) = (progress.remote.get(), progress.tls.get());
+        Some(Incoming { answered, timings, remote, tls })
     }
 
     /// Adds the samples of a hop; returns why it failed.
@@ -361,7 +361,7 @@ impl Client {
                 status,
                 proto,
                 // As in k6, what got no answer has none.
-                tls_version: incoming.tls_version.filter(|_| status != 0),
+                tls_version: incoming.tls.filter(|_| status != 0).map(|tls| tls.version),
                 failure: failure.as_ref(),
                 expected: request.expected.as_ref().map(|expected| is_challenge || expected.holds(status)),
                 timings: incoming.timings,
@@ -379,12 +379,13 @@ fn response(
     (failure, cookies): (Option<Failure>, Vec<(String, String)>),
 ) -> Response {
     let url = if moved { target.url.to_string() } else { request.url };
-    let Incoming { answered, timings, remote, tls_version } = incoming;
+    let Incoming { answered, timings, remote, tls } = incoming;
+    let (tls_version, tls_cipher_suite) = (tls.map(|tls| tls.version), tls.map(|tls| tls.cipher_suite));
     let (status, proto, headers, body, error) = match answered {
         Ok(Answered { head, body }) => (head.status.as_u16(), head.proto, head.headers, body, failure),
         Err(failure) => (0, "", Headers::default(), None, Some(failure)),
     };
-    Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, error }
+    Response { status, url, proto, remote, headers, body, cookies, timings, tls_version, tls_cipher_suite, error }
 }
 
 fn store_cookies(jar: &SharedJar, head: &Head, target: &Target) {
@@ -410,6 +411,7 @@ fn never_sent(request: Request, failure: Failure) -> Response {
         cookies: Vec::new(),
         timings: Timings::default(),
         tls_version: None,
+        tls_cipher_suite: None,
         error: Some(failure),
     }
 }

@@ -122,6 +122,11 @@ impl Progress {
         self.workers[worker].active.store(users, Ordering::Relaxed);
     }
 
+    /// Users of a worker that scenarios hold.
+    pub(crate) fn active_on(&self, worker: usize) -> u32 {
+        self.workers[worker].active.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn completed(&self, worker: usize, scenario: usize) {
         self.workers[worker].completed.fetch_add(1, Ordering::Relaxed);
         if let Some(count) = self.workers[worker].scenarios.get(scenario) {

@@ -245,6 +245,7 @@ fn assemble(
         contacted: Vec::new(),
         refused: None,
         abandoned: false,
+        is_stuck: false,
     };
     (conductor, kits, Running { events: heard, control: Control { inputs } })
 }

@@ -236,6 +236,8 @@ pub struct Response {
     pub timings: Timings,
     /// Negotiated TLS version in k6's words (`tls1.3`), if any.
     pub tls_version: Option<&'static str>,
+    /// Negotiated cipher suite under its registered name (`TLS_AES_128_GCM_SHA256`), if any.
+    pub tls_cipher_suite: Option<&'static str>,
     /// Why it failed, in k6's words.
     pub error: Option<Failure>,
 }

@@ -68,8 +68,8 @@ pub(crate) enum Report {
     Log(Vec<LogLine>),
     /// Totals so far, as of this second.
     Snapshot(u64, Box<Summary>),
-    /// Totals; the last report.
-    Finished(Box<Summary>),
+    /// Totals of this worker; the last report.
+    Finished(usize, Box<Summary>),
 }
 
 /// What a worker is made of.
@@ -120,7 +120,7 @@ pub(crate) async fn work(mut outfit: Outfit) {
     let finish = obey(&mut outfit, crew.as_ref(), &tally, &steering).await;
     tally.finish(finish);
     report(Report::Log(meter.take_log()));
-    report(Report::Finished(Box::new(meter.summary())));
+    report(Report::Finished(outfit.worker, Box::new(meter.summary())));
 }
 
 /// Makes the users that the plan needs, unless a command comes meanwhile: during init all of them mean the end.

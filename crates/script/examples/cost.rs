@@ -90,6 +90,7 @@ fn respond(request: &Request) -> Response {
         cookies: Vec::new(),
         timings: Timings::default(),
         tls_version: None,
+        tls_cipher_suite: None,
         error: None,
     }
 }

@@ -16,8 +16,13 @@ use engine::user::{Answer, Ask, Event, Ticket, Word, Work};
 use rquickjs::{Ctx, Exception, Function, Persistent, Promise, Result, Value};
 
 use crate::host::{Phase, Seat};
-use crate::native;
+use crate::native::{self, HeldBytes};
 use early::Early;
+
+/// About what a pending timer takes outside of the script's own memory.
+const TIMER_BYTES: usize = 256;
+/// The same of a request that goes on, its task and buffers included.
+const WORK_BYTES: usize = 16 * 1024;
 
 /// What becomes of a handler behind an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +51,8 @@ struct Pending {
     /// `None` while it runs.
     handler: Option<Handler>,
     is_timer: bool,
+    /// What the engine needs for it.
+    _held: HeldBytes,
     /// What it belongs to and ends with: a timer of a socket.
     owner: Option<Ticket>,
 }
@@ -112,7 +119,11 @@ impl EventLoop {
 pub(crate) fn begin(ctx: &Ctx<'_>, seat: &Seat, ticket: Ticket, work: Work, handler: Handler) -> Result<()> {
     let is_timer = matches!(work, Work::Timer(_));
     start(ctx, seat, ticket, work)?;
-    seat.events.pending.borrow_mut().insert(ticket, Pending { handler: Some(handler), is_timer, owner: None });
+    let held = HeldBytes::new(if is_timer { TIMER_BYTES } else { WORK_BYTES });
+    seat.events
+        .pending
+        .borrow_mut()
+        .insert(ticket, Pending { handler: Some(handler), is_timer, _held: held, owner: None });
     Ok(())
 }
 

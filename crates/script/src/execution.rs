@@ -57,13 +57,26 @@ impl Life {
         Rc::new(Self { role, exports, own, exec, data, overlaid, host, seat })
     }
 
+    /// The same user with fresh exports: it remembers nothing of what its script kept.
+    pub(crate) fn anew(&self, exports: Persistent<Object<'static>>) -> Rc<Self> {
+        Self::new(self.role.clone(), exports, self.own.clone(), self.host.clone(), self.seat.clone())
+    }
+
     /// Runs one iteration.
     pub(crate) fn iterate(&self, ctx: &Ctx<'_>, answer: Answer) -> Ending {
         let Answer::Begin(assignment, iteration) = answer else { return Ending::Interrupted };
         let result = self.run(ctx, &assignment, iteration);
-        let thrown = result.err().map(|error| Thrown::catch(ctx, &error));
+        let mut thrown = result.err().map(|error| Thrown::catch(ctx, &error));
+        if let Some(bytes) = native::ran_out_of() {
+            let headline = format!(
+                "out of memory: this user's script holds more than {} MB, which --memory-per-user limits",
+                bytes / (1024 * 1024)
+            );
+            thrown = Some(Thrown { headline, stack: thrown.map(|thrown| thrown.stack).unwrap_or_default() });
+        }
+        self.seat.ran_out.set(thrown.as_ref().is_some_and(Thrown::is_out_of_memory) || native::ran_out_of().is_some());
         let rejections = self.seat.rejections.take();
-        if native::is_cancelled() {
+        if native::is_cancelled() && native::ran_out_of().is_none() {
             return Ending::Interrupted;
         }
         let mask = |text: String| self.host.world.secrets.mask(&text).into_owned();
@@ -75,7 +88,9 @@ impl Life {
             };
         }
         let thrown = thrown.map(|thrown| {
-            let place = thrown.place().map_or(String::new(), |place| format!(" ({place})"));
+            // Memory runs out anywhere: the place would tell apart what is one thing.
+            let place = thrown.place().filter(|_| native::ran_out_of().is_none());
+            let place = place.map_or(String::new(), |place| format!(" ({place})"));
             if self.role == Role::Scenario {
                 self.host.meter.exception(&format!("{}{place}", thrown.headline));
             }
@@ -127,9 +142,13 @@ impl Life {
     /// Makes the seat ready, and finds the function to call.
     fn begin<'js>(&self, ctx: &Ctx<'js>, assignment: &Rc<Assignment>, iteration: u64) -> Result<Function<'js>> {
         let seat = &self.seat;
-        let is_new = !seat.assignment.borrow().as_ref().is_some_and(|before| Rc::ptr_eq(before, assignment));
-        if is_new {
+        let is_same = seat.assignment.borrow().as_ref().is_some_and(|before| Rc::ptr_eq(before, assignment));
+        if !is_same || self.exec.borrow().is_none() {
             self.assign(ctx, assignment)?;
+        }
+        if !is_same {
+            seat.begun_in_scenario.set(0);
+            seat.metadata.take();
         }
         // As in k6, setup() and teardown() have none.
         if self.role == Role::Scenario {
@@ -162,8 +181,6 @@ impl Life {
         };
         self.exec.replace(Some(Persistent::save(ctx, function.clone())));
         seat.assignment.replace(Some(assignment.clone()));
-        seat.begun_in_scenario.set(0);
-        seat.metadata.take();
         let path: Rc<str> = match &self.role {
             Role::Scenario | Role::Summary(..) => "".into(),
             Role::Setup => "::setup".into(),

@@ -35,6 +35,8 @@ pub(crate) struct World {
     pub(crate) isolation: Isolation,
     /// Virtual stack of each user.
     pub(crate) stack_bytes: usize,
+    /// What each user may hold.
+    pub(crate) memory_per_user_bytes: usize,
     /// For durations of groups; without it there are none.
     pub(crate) clock: Option<Clock>,
     /// All options of the run; `None` until there is a plan.
@@ -115,6 +117,8 @@ pub(crate) struct Seat {
     pub(crate) ending: RefCell<Option<Ending>>,
     /// Rejected promises that nobody has handled yet, and why they were rejected.
     pub(crate) rejections: RefCell<Vec<(Persistent<Value<'static>>, String)>>,
+    /// Whether an iteration ended for lack of memory.
+    pub(crate) ran_out: Cell<bool>,
     /// What it has begun and not waited for.
     pub(crate) events: EventLoop,
 }
@@ -254,6 +258,7 @@ impl Seat {
             jar: SharedJar::default(),
             ending: RefCell::new(None),
             rejections: RefCell::default(),
+            ran_out: Cell::new(false),
             events: EventLoop::default(),
         })
     }

@@ -23,7 +23,7 @@ mod user;
 
 pub use host::Clock;
 pub use load::{LoadError, LoadSettings, Loaded, load};
-pub use native::{Isolation, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
+pub use native::{Isolation, MEMORY_PER_USER_BYTES_DEFAULT, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 pub use remote::{Fetch, ModuleSettings, Network};
 pub use secret::SecretSource;
 pub use user::{Destinations, Handled, ScriptUsers};

@@ -15,7 +15,7 @@ use url::Url;
 use crate::host::{Clock, Host, Seat, SetupData, ShownOptions, World};
 use crate::k6;
 use crate::link::{Bundle, LinkError, Sources, link};
-use crate::native::{Engine, EngineError, Isolation, STACK_BYTES_DEFAULT};
+use crate::native::{Engine, EngineError, Isolation, MEMORY_PER_USER_BYTES_DEFAULT, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, Planned, ScriptFacts};
 use crate::realm::{Realm, RealmError};
 use crate::remote::{ModuleSettings, Remote};
@@ -32,6 +32,8 @@ pub struct LoadSettings {
     pub isolation: Isolation,
     /// Virtual stack of each user, in bytes.
     pub stack_bytes: usize,
+    /// What each user may hold, in bytes.
+    pub memory_per_user_bytes: usize,
     /// Tells the time, for `group_duration`; without it there are no samples of it.
     pub clock: Option<Clock>,
     /// Files that are not read from disk: a script from standard input, all files of an archive.
@@ -47,7 +49,8 @@ impl Default for LoadSettings {
         let (env, isolation) = (BTreeMap::new(), Isolation::Shared);
         let modules = ModuleSettings::default();
         let (files, secrets) = (BTreeMap::new(), Vec::new());
-        Self { env, isolation, stack_bytes: STACK_BYTES_DEFAULT, clock: None, files, modules, secrets }
+        let (stack_bytes, memory_per_user_bytes) = (STACK_BYTES_DEFAULT, MEMORY_PER_USER_BYTES_DEFAULT);
+        Self { env, isolation, stack_bytes, memory_per_user_bytes, clock: None, files, modules, secrets }
     }
 }
 
@@ -128,7 +131,7 @@ fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<Strin
 
 fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<Loaded, LoadError> {
     let mut warnings = Vec::new();
-    let started = Engine::new(settings.isolation).map(drop);
+    let started = Engine::new(settings.isolation, settings.memory_per_user_bytes).map(drop);
     let isolation = possible(settings.isolation, started, &mut warnings)?;
     let world = Arc::new(World {
         bundle,
@@ -136,6 +139,7 @@ fn load_bundle(entry: &Path, bundle: Bundle, settings: LoadSettings) -> Result<L
         env: settings.env,
         isolation,
         stack_bytes: settings.stack_bytes,
+        memory_per_user_bytes: settings.memory_per_user_bytes,
         clock: settings.clock,
         options: Default::default(),
         files: Mutex::new(settings.files.into_iter().collect()),

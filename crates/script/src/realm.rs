@@ -46,7 +46,7 @@ pub(crate) enum RealmError {
 impl Realm {
     /// Makes a realm and compiles the script in it.
     pub(crate) fn new(host: Host) -> Result<Rc<Self>, RealmError> {
-        let engine = Rc::new(Engine::new(host.world.isolation)?);
+        let engine = Rc::new(Engine::new(host.world.isolation, host.world.memory_per_user_bytes)?);
         let host = Rc::new(host);
         let tracker = host.clone();
         engine.track_rejections(move |ctx, promise, reason, is_handled| {
@@ -73,6 +73,7 @@ impl Realm {
     pub(crate) fn start(&self, seat: &Rc<Seat>) -> Result<(Lane, Persistent<Object<'static>>), RealmError> {
         let mut lane = Lane::new(&self.engine);
         let host = &self.host;
+        seat.phase.set(Phase::Init);
         host.sit(seat);
         let result = lane.enter(|| {
             self.engine.with(|ctx| {

@@ -10,6 +10,12 @@ pub(crate) const OWN_CODE: &str = "plimsoll:";
 /// The engine's words for a stack that is used up.
 const OVERFLOW: &str = "Maximum call stack size exceeded";
 
+/// The engine's words for an allocation that is not to be had.
+const OUT_OF_MEMORY: &str = "out of memory";
+
+/// What is thrown where not even an error fits into the memory that is left.
+const NOTHING: &str = "null (by the script, or since its memory ran out: --memory-per-user gives it more)";
+
 /// Something that was thrown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Thrown {
@@ -39,17 +45,27 @@ impl Thrown {
             found.ok().flatten().map(|text| text.0)
         };
         if !value.is_error() {
-            return Self { headline: plain(value), stack: String::new() };
+            let headline = if value.is_null() { NOTHING.to_owned() } else { plain(value) };
+            return Self { headline, stack: String::new() };
         }
         let (name, message) = (property("name"), property("message").unwrap_or_default());
         let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "Error".to_owned());
+        let name_is_internal = name == "InternalError";
         let mut headline = if message.is_empty() { name } else { format!("{name}: {message}") };
         if message.contains(OVERFLOW) {
             headline.push_str(" (a user's stack is limited: raise the stack size if the script needs deep recursion)");
         }
+        if name_is_internal && message == OUT_OF_MEMORY {
+            headline.push_str(" (what a user may hold is limited: raise --memory-per-user if the script needs more)");
+        }
         let stack = property("stack").unwrap_or_default();
         let frames = stack.lines().filter(|line| !line.contains(OWN_CODE) && !line.trim().is_empty());
         Self { headline, stack: frames.collect::<Vec<_>>().join("\n") }
+    }
+
+    /// Whether it is an allocation that was not to be had.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        self.headline.starts_with("InternalError: out of memory") || self.headline == NOTHING
     }
 
     /// `file:line:column` of the innermost frame that has one.

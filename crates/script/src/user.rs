@@ -8,9 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use engine::meter::{Meter, TagSet};
 use engine::user::{Answer, Ask, Ending, Nursery, User, UserError, UserFactory};
+use model::record::Level;
 
 use crate::execution::{Life, Role};
-use crate::host::{Host, Seat, SetupData, World};
+use crate::host::{Host, Phase, Seat, SetupData, World};
 use crate::native::{Fiber, Lane, StackPool, Step};
 use crate::realm::{Realm, RealmError};
 
@@ -155,6 +156,11 @@ impl User for ScriptUser {
                     self.lane.drop_jobs();
                     self.seat.rejections.take();
                 }
+                if self.seat.ran_out.take()
+                    && let Some(ending) = self.give_back()
+                {
+                    return Ask::Done(ending);
+                }
                 Ask::Done(ending)
             }
         }
@@ -166,6 +172,31 @@ impl User for ScriptUser {
 }
 
 impl ScriptUser {
+    /// Gives memory back behind an iteration that ran out of it. Where the script itself keeps too much of it, the user
+    /// begins anew, with its init code: it would run out again at once. Returns what then ends the run, if anything.
+    fn give_back(&mut self) -> Option<Ending> {
+        self.realm.engine.collect();
+        if !self.lane.holds_much() {
+            return None;
+        }
+        match self.realm.start(&self.seat) {
+            Ok((lane, exports)) => {
+                self.life = self.life.anew(exports);
+                self.lane = lane;
+                self.realm.engine.collect();
+                let text = "the user begins anew, with its init code: its script kept too much memory";
+                self.realm.host.meter.log(Level::Warn, text);
+                None
+            }
+            Err(RealmError::Aborted(text)) => Some(Ending::Aborted(text)),
+            Err(error) => {
+                self.seat.phase.set(Phase::Iteration);
+                self.realm.host.meter.log(Level::Error, error.to_string());
+                None
+            }
+        }
+    }
+
     /// Ends the iteration that is going on: a suspended fiber holds values of the engine on its stack, which must be
     /// given back in order.
     fn stop(&mut self) {

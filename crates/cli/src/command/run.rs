@@ -171,6 +171,7 @@ pub(crate) fn settings(flags: &args::Script, env: BTreeMap<String, String>) -> R
             args::Isolation::Full => script::Isolation::Full,
         },
         stack_bytes: flags.stack_size as usize * 1024,
+        memory_per_user_bytes: flags.memory_per_user as usize * 1024 * 1024,
         clock: Some(Arc::new(move || crate::session::now().duration_since(began))),
         modules: crate::modules::settings(flags),
         secrets: crate::secret::sources(&flags.secret_source)?,

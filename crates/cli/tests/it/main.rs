@@ -4,6 +4,7 @@
 mod cut_off;
 mod differential;
 mod documents;
+mod faults;
 mod grpc;
 mod machine;
 mod mistakes;

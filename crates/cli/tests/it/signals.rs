@@ -155,3 +155,125 @@ fn an_endless_teardown_ends_soon_behind_the_first_signal() {
     assert_eq!(exit, Some(105), "{said}");
     assert!(stdout.contains("iterations"), "{stdout}");
 }
+
+/// A script that stays in one phase, and says so, until something ends it there.
+const STAYS: &str = "
+    import { sleep } from 'k6';
+    export const options = { scenarios: { s: { executor: 'shared-iterations', vus: 2, iterations: 4, maxDuration: __ENV.LENGTH, gracefulStop: __ENV.GRACE } } };
+    const stays = (phase) => { if (__ENV.PHASE === phase) { console.log(`in ${phase}`); sleep(1000); } };
+    export function setup() { stays('setup'); }
+    export default function () { stays('load'); if (__ENV.PHASE === 'graceful') sleep(1.5); stays('graceful'); }
+    export function teardown() { console.log('torn down'); stays('teardown'); }
+    export function handleSummary(data) { while (__ENV.PHASE === 'handleSummary') {} return { 'summary.txt': 'kept' }; }";
+
+/// Runs into the phase, and tells it these signals, each when the one before was heard.
+fn told_in(phase: &str, grace: &str, signals: &[Signal], folder: &Path) -> (Option<i32>, String, String) {
+    let length = if phase == "graceful" { "1s" } else { "1h" };
+    let env = [format!("PHASE={phase}"), format!("GRACE={grace}"), format!("LENGTH={length}")];
+    let env: Vec<_> = env.iter().flat_map(|pair| ["-e", pair]).collect();
+    let files = ["--out", "json=samples.json", "--record", "run.record", "--summary-export", "summary.json"];
+    let mut going = Going::script(STAYS, &[&env[..], &files[..]].concat(), folder);
+    match phase {
+        "handleSummary" => going.thread(phase),
+        phase => going.says(&format!("in {phase}")),
+    };
+    for (signal, heard) in signals.iter().zip(["Ctrl-C again", "stopping now"]) {
+        going.tell(*signal);
+        if phase != "handleSummary" {
+            going.says(heard);
+        }
+    }
+    going.end()
+}
+
+/// Every file that was asked for is there, and ends with a whole line.
+fn files_are_whole(folder: &Path, what: &str) {
+    for name in ["samples.json", "run.record"] {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.ends_with('\n'), "{what}: {name} is cut off");
+        for line in text.lines() {
+            serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|_| panic!("{what}: {name}: {line}"));
+        }
+    }
+    let summary = fs::read(folder.join("summary.json")).unwrap();
+    serde_json::from_slice::<serde_json::Value>(&summary).unwrap_or_else(|_| panic!("{what}: summary.json"));
+}
+
+#[test]
+fn one_signal_ends_every_phase_in_order() {
+    for (phase, signal) in [
+        ("setup", Signal::INT),
+        ("load", Signal::TERM),
+        ("graceful", Signal::HUP),
+        ("teardown", Signal::INT),
+        ("handleSummary", Signal::TERM),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (exit, stdout, said) = told_in(phase, "2s", &[signal], folder.path());
+        assert_eq!(exit, Some(105), "{phase}: {said}");
+        files_are_whole(folder.path(), phase);
+        // Who was stopped in setup has nothing to tear down.
+        assert_eq!(said.contains("torn down"), phase != "setup", "{phase}: {said}");
+        let handled = fs::read_to_string(folder.path().join("summary.txt")).is_ok();
+        assert_eq!(handled, phase != "handleSummary", "{phase}: {said}");
+        assert!(handled || stdout.contains("iterations"), "{phase}: {stdout}");
+    }
+}
+
+#[test]
+fn two_signals_end_every_phase_now() {
+    for (phase, signals) in [
+        ("setup", [Signal::INT, Signal::INT]),
+        ("load", [Signal::INT, Signal::TERM]),
+        ("graceful", [Signal::TERM, Signal::INT]),
+        ("teardown", [Signal::HUP, Signal::TERM]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        // In setup the first signal ends everything already.
+        let signals = if phase == "setup" { &signals[..1] } else { &signals[..] };
+        let (exit, _, said) = told_in(phase, "1h", signals, folder.path());
+        assert_eq!(exit, Some(105), "{phase}: {said}");
+        files_are_whole(folder.path(), phase);
+        assert_eq!(said.contains("torn down"), phase == "teardown", "{phase}: {said}");
+    }
+}
+
+/// The main thread is stuck: nobody reads what it prints.
+#[test]
+fn the_third_signal_ends_whatever_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "export const options = { iterations: 1 };
+                  export default function () {}
+                  export function handleSummary() { return { 'first.txt': 'x', stdout: 'x'.repeat(1e6) }; }";
+    let mut going = Going::script(script, &[], folder.path());
+    going.until("the first file", |_| folder.path().join("first.txt").exists());
+    let signals = [Signal::INT, Signal::TERM].into_iter().cycle();
+    for signal in signals.take(3000) {
+        if let Some(status) = going.child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(105));
+            return;
+        }
+        going.tell(signal);
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    let _ = going.child.kill();
+    panic!("signals do not end it");
+}
+
+/// An output whose server does not answer holds up the end, until the second signal.
+#[test]
+fn the_second_signal_ends_the_wait_for_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = format!("influxdb=http://{}/db", server.local_addr().unwrap());
+    let script = "export const options = { iterations: 1 };
+                  export default function () {}
+                  export function teardown() { console.log('torn down'); }";
+    let mut going = Going::script(script, &["--out", &output], folder.path());
+    let _silent = server.accept().unwrap();
+    going.says("torn down").tell(Signal::INT).tell(Signal::TERM);
+    let (exit, stdout, said) = going.end();
+    assert_eq!(exit, Some(105), "{said}");
+    assert!(said.contains("outputs were not ended in order") || said.contains("lost"), "{said}");
+    assert!(stdout.contains("iterations"), "{stdout}");
+}

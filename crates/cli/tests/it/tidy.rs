@@ -46,6 +46,7 @@ const UNSAFE: &[&str] = &[
     "crates/script/src/native/engine.rs",
     "crates/script/src/native/fiber.rs",
     "crates/script/src/native/fields.rs",
+    "crates/script/src/native/memory.rs",
 ];
 
 /// The only files that read a clock.

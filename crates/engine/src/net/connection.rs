@@ -23,6 +23,7 @@ use super::http2::Http2;
 use super::outgoing::Outgoing;
 use super::proxy::Proxy;
 use super::target::{Origin, Target};
+use super::tls::Agreed;
 use super::wire::{Counted, Stream, Traffic, Transport};
 use super::{Net, failure, source, tls};
 use crate::net::cookies::SharedJar;
@@ -44,7 +45,7 @@ pub(crate) struct Progress {
     /// When the first byte of the answer was read.
     pub(crate) first_read: Cell<Option<Moment>>,
     pub(crate) remote: Cell<Option<SocketAddr>>,
-    pub(crate) tls_version: Cell<Option<&'static str>>,
+    pub(crate) tls: Cell<Option<Agreed>>,
 }
 
 fn milliseconds(from: Moment, to: Moment) -> f64 {
@@ -58,7 +59,7 @@ impl Progress {
         self.wrote.set(None);
         self.first_read.set(None);
         self.remote.set(facts.remote);
-        self.tls_version.set(facts.tls_version);
+        self.tls.set(facts.tls);
     }
 
     /// The phases of a request that went on from `began` to `ended`. What was under way when it failed is counted
@@ -98,7 +99,7 @@ pub(crate) struct Broken {
 pub(crate) struct Facts {
     pub(crate) target: Rc<Target>,
     pub(crate) remote: Option<SocketAddr>,
-    pub(crate) tls_version: Option<&'static str>,
+    pub(crate) tls: Option<Agreed>,
     born: Moment,
     requests: Cell<u32>,
 }
@@ -190,7 +191,7 @@ pub(crate) fn dial<'a>(
         let (mut counted, remote, proxy) = reach(net, origin, traffic, progress, from).await?;
         let connected = clock.now();
         let mut agreed_h2 = net.prior_knowledge();
-        let (stream, tls_version) = if origin.tls {
+        let (stream, tls) = if origin.tls {
             if let Some(proxy) = &proxy {
                 proxy.connect(&mut counted, target).await?;
             }
@@ -202,12 +203,12 @@ pub(crate) fn dial<'a>(
             if required && !agreed_h2 {
                 return Err(failure::other("http2: the service does not agree to speak HTTP/2"));
             }
-            let version = tls::version(session.protocol_version());
-            (Stream::Tls(Box::new(stream)), version)
+            let agreed = tls::agreed(session);
+            (Stream::Tls(Box::new(stream)), agreed)
         } else {
             (Stream::Plain(counted), None)
         };
-        let facts = Facts { target: target.clone(), remote, tls_version, born: clock.now(), requests: Cell::new(0) };
+        let facts = Facts { target: target.clone(), remote, tls, born: clock.now(), requests: Cell::new(0) };
         if agreed_h2 {
             return Ok(Dialed::Http2(Http2::new(stream, facts).await?));
         }

@@ -222,13 +222,27 @@ pub(crate) fn grpc_config(wanted: &GrpcTls, skip_verify: bool) -> Result<Arc<Cli
     Ok(Arc::new(config))
 }
 
-/// A version in k6's words.
-pub(crate) fn version(version: Option<ProtocolVersion>) -> Option<&'static str> {
-    match version? {
-        ProtocolVersion::TLSv1_2 => Some("tls1.2"),
-        ProtocolVersion::TLSv1_3 => Some("tls1.3"),
-        _ => None,
-    }
+/// What two sides agreed on, in k6's words and under its registered name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed {
+    pub(crate) version: &'static str,
+    pub(crate) cipher_suite: &'static str,
+}
+
+/// What the two sides of a session agreed on.
+pub(crate) fn agreed(session: &rustls::ClientConnection) -> Option<Agreed> {
+    let version = match session.protocol_version()? {
+        ProtocolVersion::TLSv1_2 => "tls1.2",
+        ProtocolVersion::TLSv1_3 => "tls1.3",
+        _ => return None,
+    };
+    let cipher_suite = match session.negotiated_cipher_suite()?.suite() {
+        CipherSuite::TLS13_AES_128_GCM_SHA256 => "TLS_AES_128_GCM_SHA256",
+        CipherSuite::TLS13_AES_256_GCM_SHA384 => "TLS_AES_256_GCM_SHA384",
+        CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => "TLS_CHACHA20_POLY1305_SHA256",
+        other => other.as_str().unwrap_or_default(),
+    };
+    Some(Agreed { version, cipher_suite })
 }
 
 /// Takes every certificate (`insecureSkipTLSVerify`), though not every signature.

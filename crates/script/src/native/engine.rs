@@ -10,6 +10,7 @@ use rquickjs_sys::{self as qjs, JSContext, JSRuntime};
 
 use super::fiber;
 use super::fields::{Fields, FieldsError, Saved};
+use super::memory::{Account, Ledger};
 
 /// Stack that code on the thread's own stack may use: the init code of scripts.
 const THREAD_STACK_BYTES: usize = 1024 * 1024;
@@ -40,21 +41,22 @@ pub(crate) struct Engine {
     context: Context,
     /// `None` in an engine that is not shared.
     fields: Option<Fields>,
+    ledger: Ledger,
 }
 
 impl Engine {
-    /// Starts an engine.
+    /// Starts an engine, each of whose users may hold so many bytes.
     ///
     /// # Errors
     /// If it shall be shared and cannot be, or does not start.
-    pub(crate) fn new(isolation: Isolation) -> Result<Self, EngineError> {
+    pub(crate) fn new(isolation: Isolation, memory_per_user: usize) -> Result<Self, EngineError> {
         let fields = match isolation {
             Isolation::Shared => Some(Fields::get()?),
             Isolation::Full => None,
         };
         let runtime = Runtime::new()?;
         let context = Context::full(&runtime)?;
-        let engine = Self { context, fields };
+        let engine = Self { context, fields, ledger: Ledger::new(memory_per_user) };
         // SAFETY: the runtime is alive; the handler reads nothing but what belongs to the thread and the runtime.
         unsafe { qjs::JS_SetInterruptHandler(engine.raw_runtime(), Some(on_interrupt), null_mut()) };
         Ok(engine)
@@ -88,10 +90,20 @@ impl Engine {
 
     /// Collects cyclic garbage. The engine does so by itself when its heap has grown by half, which with the users of
     /// one realm takes well under a millisecond.
-    #[cfg(test)]
     pub(crate) fn collect(&self) {
-        // SAFETY: values on suspended stacks own counted references, so the collector needs to see none of them.
-        unsafe { qjs::JS_RunGC(self.raw_runtime()) }
+        // SAFETY: the runtime is alive, and no user is in the middle of an operation of the engine.
+        unsafe { self.ledger.collect(self.raw_runtime()) }
+    }
+
+    /// Whether the user who runs holds more memory than it may.
+    pub(super) fn is_over_memory(&self) -> bool {
+        // SAFETY: the runtime is alive; it is asked for at interrupts and in host calls, where garbage may be collected.
+        unsafe { self.ledger.is_over(self.raw_runtime()) }
+    }
+
+    /// What one user may hold, in bytes.
+    pub(crate) fn memory_per_user(&self) -> usize {
+        self.ledger.bound()
     }
 
     /// Bytes in use and objects alive. Walks the whole heap.
@@ -147,6 +159,7 @@ unsafe extern "C" fn on_interrupt(_: *mut JSRuntime, _: *mut c_void) -> c_int {
 /// The place of one user in an engine.
 pub(crate) struct Lane {
     saved: Option<Box<Saved>>,
+    account: Rc<Account>,
     engine: Rc<Engine>,
 }
 
@@ -156,14 +169,22 @@ impl Lane {
         let context = engine.raw_context();
         // SAFETY: no user is entered while one is made: `enter` does not nest.
         let saved = engine.fields.map(|fields| unsafe { fields.new_state(context) });
-        Self { saved, engine: engine.clone() }
+        // SAFETY: the runtime is alive.
+        let account = unsafe { engine.ledger.open(engine.raw_runtime()) };
+        Self { saved, account, engine: engine.clone() }
     }
 
     /// Runs `f` as this user. Does not nest.
     pub(crate) fn enter<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        let _settle = Settle::new(&self.engine, &self.account);
         let (Some(fields), Some(saved)) = (self.engine.fields, self.saved.as_mut()) else { return f() };
         let _leave = Leave::new(fields, self.engine.raw_context(), saved);
         f()
+    }
+
+    /// Whether the user holds so much memory that it will be at its bound again soon.
+    pub(crate) fn holds_much(&self) -> bool {
+        self.engine.ledger.holds_much(&self.account)
     }
 
     /// Drops the promise jobs that are pending, unrun.
@@ -183,6 +204,25 @@ impl Drop for Lane {
             // SAFETY: the state was made for this context and is not entered, since we own it.
             unsafe { Fields::free_state(self.engine.raw_context(), saved) }
         }
+        self.engine.ledger.close(&self.account);
+    }
+}
+
+/// Puts what the engine grows by onto the account of who runs, however the code inside ends.
+struct Settle<'engine>(&'engine Engine);
+
+impl<'engine> Settle<'engine> {
+    fn new(engine: &'engine Engine, account: &Rc<Account>) -> Self {
+        // SAFETY: the engine is alive.
+        unsafe { engine.ledger.enter(engine.raw_runtime(), account) };
+        Self(engine)
+    }
+}
+
+impl Drop for Settle<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the engine is alive.
+        unsafe { self.0.ledger.leave(self.0.raw_runtime()) }
     }
 }
 

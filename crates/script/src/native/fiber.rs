@@ -39,6 +39,8 @@ struct Running {
     lowest: usize,
     ticks: Cell<u32>,
     cancelled: Cell<bool>,
+    /// Whether it was cancelled since it holds more memory than it may.
+    ran_out: Cell<bool>,
 }
 
 /// Stacks that are not in use.
@@ -92,8 +94,8 @@ impl Fiber {
         let stack = pool.take()?;
         let lowest = stack.limit().get() + HOST_STACK_BYTES;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<Answer, Ask>, first| {
-            let (ticks, cancelled) = (Cell::new(0), Cell::new(false));
-            let running = Running { yielder, engine, lowest, ticks, cancelled };
+            let (ticks, cancelled, ran_out) = (Cell::new(0), Cell::new(false), Cell::new(false));
+            let running = Running { yielder, engine, lowest, ticks, cancelled, ran_out };
             RUNNING.set(&raw const running);
             limit_stack(running.engine.raw_runtime(), lowest);
             running.engine.inside(|ctx| body(ctx, first))
@@ -155,6 +157,7 @@ pub(crate) fn ask(ctx: &Ctx<'_>, ask: Ask) -> Result<Answer, Error> {
     }
     match suspend(running, ask) {
         Answer::Cancel => Err(unwind(ctx)),
+        _ if is_out_of_memory(running) => Err(unwind(ctx)),
         answer => Ok(answer),
     }
 }
@@ -164,6 +167,26 @@ pub(crate) fn is_cancelled() -> bool {
     let pointer = RUNNING.get();
     // SAFETY: as in `ask`.
     !pointer.is_null() && unsafe { &*pointer }.cancelled.get()
+}
+
+/// How much memory the user of the fiber that runs may hold, in bytes, if it was cancelled for holding more.
+pub(crate) fn ran_out_of() -> Option<usize> {
+    let pointer = RUNNING.get();
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: as in `ask`.
+    let running = unsafe { &*pointer };
+    running.ran_out.get().then(|| running.engine.memory_per_user())
+}
+
+/// Cancels who holds more memory than it may.
+fn is_out_of_memory(running: &Running) -> bool {
+    if !running.cancelled.get() && running.engine.is_over_memory() {
+        running.ran_out.set(true);
+        running.cancelled.set(true);
+    }
+    running.ran_out.get()
 }
 
 /// Throws what no `catch` and no `finally` of a script sees.
@@ -187,7 +210,7 @@ pub(super) fn tick() -> bool {
     if running.ticks.get() >= TICKS_PER_SLICE && !running.cancelled.get() && can_suspend(running) {
         suspend(running, Ask::Yield);
     }
-    !running.cancelled.get()
+    !running.cancelled.get() && !is_out_of_memory(running)
 }
 
 fn can_suspend(running: &Running) -> bool {

@@ -42,6 +42,7 @@ fn answer(ask: &Ask) -> Answer {
         cookies: Vec::new(),
         timings: Timings::default(),
         tls_version: None,
+        tls_cipher_suite: None,
         error,
     }))
 }

@@ -216,6 +216,7 @@ pub(crate) fn answer_to(request: &Request, status: u16, body: &str) -> Response 
         cookies: Vec::new(),
         timings: Timings { sending: 1.0, waiting: 2.0, receiving: 3.0, ..Timings::default() },
         tls_version: None,
+        tls_cipher_suite: None,
         error: None,
     }
 }

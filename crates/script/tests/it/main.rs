@@ -11,6 +11,7 @@ mod jslib;
 mod linking;
 mod live;
 mod loading;
+mod memory;
 mod modules;
 mod sockets;
 mod web;

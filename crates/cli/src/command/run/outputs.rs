@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::variable;
 use crate::exit::Failure;
 use crate::session::Outcome;
+use crate::signals::Signals;
 
 /// Outputs at work.
 pub(super) struct Outputs {
@@ -68,13 +69,13 @@ impl Outputs {
         self.notices.take()
     }
 
-    /// Waits for them, unless a signal comes; says what went wrong, and returns whether a file lacks samples.
+    /// Waits for them, unless a second signal comes; says what went wrong, and returns whether a file lacks samples.
     pub(super) async fn finish(self, outcome: &mut Outcome) -> bool {
         let lost = self.lost.count();
         let outputs = self.outputs;
         let report = tokio::select! {
             biased;
-            () = outcome.signals.next() => None,
+            () = hurried(&mut outcome.signals) => None,
             report = tokio::task::spawn_blocking(move || outputs.finish(lost)) => report.ok(),
         };
         let report = report.unwrap_or_else(|| sink::Report {
@@ -83,5 +84,13 @@ impl Outputs {
         });
         report.troubles.iter().for_each(|sentence| outcome.output.say(Level::Error, sentence));
         report.is_incomplete
+    }
+}
+
+/// The first signal means the load, which is over: only the next one means us.
+async fn hurried(signals: &mut Signals) {
+    let enough = (signals.count() + 1).max(2);
+    while signals.count() < enough {
+        signals.next().await;
     }
 }

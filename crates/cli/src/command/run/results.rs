@@ -62,6 +62,9 @@ pub(super) async fn finish(mut outcome: Outcome, outputs: Option<Outputs>, wishe
     if let Some((exit, sentence)) = trouble {
         return sentence.map_or(Ok(exit), |sentence| Err(Failure::new(exit, sentence)));
     }
+    if outcome.signals.count() > 0 {
+        return Ok(Exit::Stopped);
+    }
     if !broken.is_empty() || outcome.broken_early.is_some() {
         let sentence = format!("thresholds on metrics '{}' have been broken", broken.join("', '"));
         return Err(Failure::new(Exit::ThresholdsBroken, sentence));

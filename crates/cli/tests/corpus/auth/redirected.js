@@ -1,3 +1,4 @@
+// differs tags: names and URLs in tags are without user and password
 // Credentials of the URL and a redirect.
 import http from 'k6/http';
 export default function () {

@@ -1,3 +1,6 @@
+// differs metrics: what cannot be sent is no request
+// differs tags: the same
+// differs console: http:// is a wrong URL
 // What is no URL.
 import http from 'k6/http';
 export default function () {

@@ -1,3 +1,4 @@
+// differs console: fields are on the prototype until they are looked at
 // What a response has.
 import http from 'k6/http';
 export default function () {

@@ -1,3 +1,7 @@
+// differs metrics: an URL with letters outside of ASCII is escaped, so that it is understood
+// differs tags: the same
+// differs console: URLs are written by the rules that browsers have
+// differs requests: the same
 // What of a URL is sent.
 import http from 'k6/http';
 export default function () {

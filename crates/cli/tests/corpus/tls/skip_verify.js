@@ -1,3 +1,4 @@
+// differs console: AES with 256 bits is preferred
 // args: --insecure-skip-tls-verify
 // A certificate of nobody's, and HTTP/2.
 import http from 'k6/http';

@@ -15,7 +15,7 @@ use rquickjs::{ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Object, Res
 use super::request::Form;
 use super::{append, gjson};
 use crate::host::{Seat, text};
-use crate::native;
+use crate::native::{self, HeldBytes};
 
 /// What `response.request` shows.
 pub(super) struct Echo {
@@ -33,11 +33,14 @@ pub(crate) struct HttpResponse {
     form: Form,
     /// Whose it is.
     seat: Rc<Seat>,
+    /// The memory of both bodies, which a script that keeps responses holds.
+    _held: HeldBytes,
 }
 
 impl HttpResponse {
     pub(super) fn new(response: Response, echo: Echo, form: Form, seat: Rc<Seat>) -> Self {
-        Self { response: Box::new((response, echo)), form, seat }
+        let held = HeldBytes::new(response.body.as_ref().map_or(0, |body| body.len()) + echo.body.len());
+        Self { response: Box::new((response, echo)), form, seat, _held: held }
     }
 }
 
@@ -54,14 +57,6 @@ impl<'js> JsClass<'js> for HttpResponse {
         for (name, read) in FIELDS {
             field(&prototype, name, *read)?;
         }
-        let suite = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| {
-            let this = this.0.borrow();
-            if this.response.0.tls_version.is_none() {
-                return Ok("");
-            }
-            Err(this.seat.unsupported(&ctx, "the field 'tls_cipher_suite' of a response is not supported yet"))
-        };
-        prototype.prop("tls_cipher_suite", Accessor::new_get(suite))?;
         let whole_or_part =
             |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>, path: Opt<Value<'js>>| json(&ctx, &this.0, path.0);
         prototype.set("json", Function::new(ctx.clone(), whole_or_part)?.with_name("json")?)?;
@@ -96,6 +91,7 @@ const FIELDS: &[(&str, Read)] = &[
     ("cookies", cookies),
     ("body", body),
     ("timings", timings),
+    ("tls_cipher_suite", |ctx, this| this.response.0.tls_cipher_suite.unwrap_or_default().into_js(ctx)),
     ("tls_version", |ctx, this| this.response.0.tls_version.unwrap_or_default().into_js(ctx)),
     ("ocsp", ocsp),
     ("error", |ctx, this| this.failure().map_or("", |(_, text)| text).into_js(ctx)),
@@ -130,9 +126,9 @@ impl HttpResponse {
 
     /// The body; `None` if it was not wanted or there was no answer.
     fn body(&self) -> Option<&[u8]> {
-        let (response, echo) = &*self.response;
-        // As in k6, an answer that can have no body has none; one that is empty has an empty one.
-        let has_none = matches!(response.status, 0 | 204 | 304) || echo.method == Method::HEAD;
+        let (response, _) = &*self.response;
+        // As in k6, an answer that can have no body has none; one that is empty, or to HEAD, has an empty one.
+        let has_none = matches!(response.status, 0 | 204 | 304);
         let is_there = self.form.keeps_body && !has_none;
         is_there.then(|| self.response.0.body.as_deref().unwrap_or_default())
     }
