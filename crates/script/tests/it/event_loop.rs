@@ -207,7 +207,7 @@ fn requests_go_on_beside_each_other() {
     let (log, ended_ms) = logged(
         "const get = (ms) => http.asyncRequest('GET', `http://h/${ms}`).then((r) => { console.log(ms, r.status, r.body, r instanceof Promise); return r; });
          const all = await Promise.all([get(30), get(10), get(20)]); console.log(all.map((r) => r.url.slice(-2)));
-         const posted = await http.asyncRequest('post', 'http://h/5', { a: 1 }, { headers: { x: 'y' } });
+         const posted = await http.asyncRequest('POST', 'http://h/5', { a: 1 }, { headers: { x: 'y' } });
          console.log(posted.request.method, posted.request.body);",
     );
     let lines = ["10 200 ok false", "20 200 ok false", "30 200 ok false", r#"["30","10","20"]"#, "POST a=1"];

@@ -31,7 +31,7 @@ impl Mask {
     }
 
     pub(crate) fn text(&self, text: &str) -> String {
-        self.texts.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+        self.texts.iter().fold(text.to_owned(), |text, (from, to)| replaced(&text, from, to))
     }
 
     /// Requests with connections numbered as they came.
@@ -68,6 +68,24 @@ impl Mask {
         };
         json!(format!("{name}: {value}"))
     }
+}
+
+/// `text` with `to` for each `from`. The digits of a port within a longer word are no port.
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    let is_number = from.bytes().all(|byte| byte.is_ascii_digit());
+    let mut out = String::new();
+    let mut last = 0;
+    for (at, _) in text.match_indices(from) {
+        let (before, behind) = (text[..at].chars().next_back(), text[at + from.len()..].chars().next());
+        let joined = [before, behind].into_iter().flatten().any(|c| c.is_ascii_alphanumeric());
+        if is_number && joined {
+            continue;
+        }
+        out.push_str(&text[last..at]);
+        out.push_str(to);
+        last = at + from.len();
+    }
+    out + &text[last..]
 }
 
 /// The parts of a digest in order of their names, without those that hang on the client's nonce.
