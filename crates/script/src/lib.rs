@@ -22,7 +22,7 @@ mod thrown;
 mod user;
 
 pub use host::Clock;
-pub use load::{LoadError, LoadSettings, Loaded, load};
+pub use load::{LoadError, LoadSettings, Loaded, load, survey};
 pub use native::{Isolation, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 pub use remote::{Fetch, ModuleSettings, Network};
 pub use secret::SecretSource;
