@@ -6,6 +6,8 @@
 //! JavaScript engine.
 
 pub mod archive;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod link;
 pub mod options;
 

@@ -100,7 +100,7 @@ pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
 }
 
 /// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
-const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
+pub(crate) const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
 /// The linked files of a script and what is to be said of them.
 fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<String>), LinkError> {
