@@ -27,6 +27,7 @@ Examples:
   plimsoll find http://127.0.0.1:8080/uuid/17        how many users, what stops it
   plimsoll find journey.js --slo 'http_req_duration: p(95)<300'
   plimsoll run script.js -u 50 -d 30s                as k6 run, and what limited it
+  plimsoll check script.js                           what it uses of k6, and one pass of it
   plimsoll lab laptop --quick                        the reference services on this machine";
 
 /// What the program prints and how.
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Find(Box<Find>),
     /// Run a k6 script with k6's options, thresholds and exit codes, and say what limited it
     Run(Box<Run>),
+    /// Say what of k6 a script uses and whether it is supported, then run it once with everything shown
+    Check(Box<Check>),
     /// Render a recorded run again
     Report(Report),
     /// Start the reference services of a story and answer its questions on this machine
@@ -333,6 +336,26 @@ pub(crate) struct Run {
     pub(crate) watching: Watching,
     #[command(flatten)]
     pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) connections: Connections,
+    #[command(flatten)]
+    pub(crate) scripting: Script,
+}
+
+/// `plimsoll check`.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// A k6 script, `-` for one from standard input, or a k6 archive
+    pub(crate) script: String,
+    /// Only list what the script uses; run nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run this scenario alone
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Option<String>,
+    /// A host that may be asked although it is not on this machine or in a private network; repeatable
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow: Vec<String>,
     #[command(flatten)]
     pub(crate) connections: Connections,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+mod check;
 mod find;
 mod lab;
 mod report;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: args::Command, flags: &args::Output) -> Result<Exit, 
     match command {
         args::Command::Find(typed) => on_runtime(find::run(*typed, output)),
         args::Command::Run(typed) => on_runtime(run::run(*typed, output)),
+        args::Command::Check(typed) => on_runtime(check::run(*typed, output)),
         args::Command::Lab(typed) => on_runtime(lab::run(typed, output)),
         args::Command::Report(typed) => report::run(&typed, output),
         args::Command::Watch(_) => missing("watch"),

@@ -2,6 +2,8 @@
 //! neither JavaScript nor databases, never judges and never prints.
 
 pub mod coding;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod meter;
 pub mod progress;
 pub mod run;

@@ -11,7 +11,7 @@ mod exchange;
 mod failure;
 mod gate;
 mod grpc;
-mod http1;
+pub(crate) mod http1;
 mod http2;
 mod names;
 mod outgoing;

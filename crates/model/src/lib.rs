@@ -4,6 +4,8 @@
 
 pub mod expression;
 pub mod finding;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod histogram;
 pub mod lab;
 pub mod metric;

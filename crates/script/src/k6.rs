@@ -3,13 +3,13 @@
 
 mod core;
 pub(crate) mod crypto;
-mod csv;
+pub(crate) mod csv;
 mod data;
 mod encoding;
 mod execution;
 mod files;
 mod grpc;
-mod http;
+pub(crate) mod http;
 mod metrics;
 mod missing;
 mod secrets;

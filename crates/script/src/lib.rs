@@ -6,6 +6,8 @@
 //! JavaScript engine.
 
 pub mod archive;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod link;
 pub mod options;
 
@@ -22,7 +24,7 @@ mod thrown;
 mod user;
 
 pub use host::Clock;
-pub use load::{LoadError, LoadSettings, Loaded, load};
+pub use load::{LoadError, LoadSettings, Loaded, load, survey};
 pub use native::{Isolation, MEMORY_PER_USER_BYTES_DEFAULT, STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 pub use remote::{Fetch, ModuleSettings, Network};
 pub use secret::SecretSource;

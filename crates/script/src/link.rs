@@ -16,11 +16,13 @@ mod locate;
 mod package;
 mod parse;
 mod resolve;
+pub(crate) mod survey;
 mod typescript;
 mod uses;
 
 pub use error::{LinkError, Spot};
 pub(crate) use locate::normal;
+pub use survey::{Api, RemoteModule, RemoteState, Survey};
 
 /// All modules of a script, linked.
 #[derive(Clone, Debug, PartialEq, Eq)]

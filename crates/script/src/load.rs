@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::host::{Clock, Host, Seat, SetupData, ShownOptions, World};
 use crate::k6;
-use crate::link::{Bundle, LinkError, Sources, link};
+use crate::link::{Bundle, LinkError, Sources, Survey, link, survey};
 use crate::native::{Engine, EngineError, Isolation, MEMORY_PER_USER_BYTES_DEFAULT, STACK_BYTES_DEFAULT};
 use crate::options::{self, OptionsError, Overrides, Planned, ScriptFacts};
 use crate::realm::{Realm, RealmError};
@@ -103,11 +103,28 @@ pub fn load(entry: &Path, settings: LoadSettings) -> Result<Loaded, LoadError> {
 }
 
 /// Stack of the parser, in bytes. It descends once per nesting, and a bundler writes sums of many thousand parts.
-const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
+pub(crate) const PARSER_STACK_BYTES: usize = 512 * 1024 * 1024;
 
-/// The linked files of a script and what is to be said of them, read on a thread with a stack that deeply nested text
-/// does not overflow.
+/// The linked files of a script and what is to be said of them.
 fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<String>), LinkError> {
+    reading(entry, settings, |sources, _| link(entry, sources))
+}
+
+/// What a script uses of k6 and which of it is not here; runs nothing of it.
+///
+/// # Errors
+/// If the script itself cannot be read. What is wrong with its files stands in the survey.
+pub fn survey(entry: &Path, settings: &LoadSettings) -> Result<Survey, LinkError> {
+    reading(entry, settings, |sources, is_kept| survey::survey(entry, sources, is_kept)).map(|(survey, _)| survey)
+}
+
+/// Lets `read` read files, on a thread with a stack that deeply nested text does not overflow, and pins the remote
+/// modules that it read; if that is not possible, the sentence says so.
+fn reading<T: Send>(
+    entry: &Path,
+    settings: &LoadSettings,
+    read: impl Fn(&Sources<'_>, &dyn Fn(&Url) -> bool) -> Result<T, LinkError> + Sync,
+) -> Result<(T, Option<String>), LinkError> {
     let text = |path: &Path| match settings.files.get(path) {
         Some(bytes) => String::from_utf8(bytes.to_vec()).map_err(std::io::Error::other),
         None => std::fs::read_to_string(path),
@@ -115,9 +132,10 @@ fn linked(entry: &Path, settings: &LoadSettings) -> Result<(Bundle, Option<Strin
     let read = || {
         let remote = RefCell::new(Remote::new(entry, &settings.modules));
         let fetch = |url: &Url| remote.borrow_mut().text(url).map_err(|error| error.to_string());
+        let is_kept = |url: &Url| remote.borrow().keeps(url);
         let sources = Sources { read: &text, fetch: &fetch, builtins: &k6::check };
-        let bundle = link(entry, &sources)?;
-        Ok((bundle, remote.into_inner().finish()))
+        let result = read(&sources, &is_kept)?;
+        Ok((result, remote.into_inner().finish()))
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK_BYTES);

@@ -138,6 +138,13 @@ impl<'s> Remote<'s> {
         Ok(text)
     }
 
+    /// Whether the text of a module can be had without the network. A lock file that cannot be read is told by
+    /// [`Self::text`].
+    pub(crate) fn keeps(&self, url: &Url) -> bool {
+        let pinned = read_lock(&self.lock_path).ok().and_then(|mut all| all.remove(url.as_str()));
+        self.settings.network != Network::Refresh && self.kept(url, pinned.as_deref()).is_some()
+    }
+
     /// Pins what was used. Says in a sentence if that is not possible: the run goes on without.
     pub(crate) fn finish(self) -> Option<String> {
         let mut all = self.pinned.unwrap_or_default();

@@ -52,12 +52,12 @@ impl Style {
     }
 
     /// The mark of something that held.
-    pub(crate) fn passed(self) -> &'static str {
+    pub fn passed(self) -> &'static str {
         self.pick("✓", "ok")
     }
 
     /// The mark of something that did not hold.
-    pub(crate) fn failed(self) -> &'static str {
+    pub fn failed(self) -> &'static str {
         self.pick("✗", "x")
     }
 }

@@ -2,8 +2,8 @@
 
 mod options;
 mod outputs;
-mod results;
-mod source;
+pub(super) mod results;
+pub(super) mod source;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-fn options_failure(error: script::options::OptionsError) -> Failure {
+pub(super) fn options_failure(error: script::options::OptionsError) -> Failure {
     Failure { exit: Exit::InvalidConfig, error: error.into() }
 }
 
@@ -205,8 +205,13 @@ pub(crate) async fn load(
         }
         loaded = loaded => loaded
             .context("loading the script ended unexpectedly")?
-            .map_err(|error| Failure { exit: load_exit(&error), error: error.into() }),
+            .map_err(load_failure),
     }
+}
+
+/// Why a script cannot be run, with k6's code for it.
+pub(super) fn load_failure(error: LoadError) -> Failure {
+    Failure { exit: load_exit(&error), error: error.into() }
 }
 
 /// k6's code for a script that cannot be run.

@@ -164,6 +164,17 @@ impl Iterator for Rows {
     }
 }
 
+/// Reads a table of which a fuzzer wrote both the text and how it is to be read.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn read_any(delimiter: u8, [at, from, to]: [u8; 3], as_objects: bool, table: &[u8]) {
+    let [at, from, to] = [at, from, to].map(usize::from);
+    let wanted = Wanted { path: "any".into(), at, delimiter, from, to, as_objects };
+    let Ok(rows) = Rows::new(&wanted, table.into()) else { return };
+    // As many as were asked for, and not more than there are bytes.
+    let count = rows.take(table.len() + 2).count();
+    assert!(count <= (to + 1).saturating_sub(from) && count <= table.len() + 1);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! `k6/http`: requests that block their user alone.
 
 mod body;
-mod gjson;
+pub(crate) mod gjson;
 mod jar;
 mod request;
 mod response;

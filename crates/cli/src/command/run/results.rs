@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::plan::{Plan, SummaryMode};
 use model::record::{Entry, Level};
 use model::summary::{Summary, ThresholdState};
-use script::Destinations;
+use script::{Destinations, ScriptUsers};
 
 use super::Users;
 use super::outputs::Outputs;
@@ -93,7 +93,11 @@ async fn show(outcome: &mut Outcome, summary: &Summary, wishes: &Wishes) {
     if wishes.plan.summary_mode == SummaryMode::Disabled {
         return;
     }
-    if let Some(destinations) = handled(outcome, summary, wishes).await {
+    let destinations = match &wishes.users {
+        Users::Script(users) => handled(outcome, summary, &wishes.plan, users, &wishes.guard).await,
+        Users::Url(_) => None,
+    };
+    if let Some(destinations) = destinations {
         write_all(outcome, &destinations);
         // What a program reads from standard output must not be followed by what it does not expect.
         if destinations.iter().any(|(place, _)| place == "stdout") {
@@ -108,20 +112,22 @@ async fn show(outcome: &mut Outcome, summary: &Summary, wishes: &Wishes) {
 
 /// What `handleSummary()` wants to be written; `None` if there is no such function, if it leaves that to us, or if it
 /// failed, which is said.
-async fn handled(outcome: &mut Outcome, summary: &Summary, wishes: &Wishes) -> Option<Destinations> {
-    let (Some(timeout), Users::Script(users)) = (wishes.plan.handle_summary, &wishes.users) else { return None };
+pub(in crate::command) async fn handled(
+    outcome: &mut Outcome,
+    summary: &Summary,
+    plan: &Arc<Plan>,
+    users: &ScriptUsers,
+    guard: &Guard,
+) -> Option<Destinations> {
+    let timeout = plan.handle_summary?;
     if outcome.never_began() || outcome.signals.count() > 1 {
         return None;
     }
-    let data = view::json::summary_data(summary, &wishes.plan, outcome.output.screen());
+    let data = view::json::summary_data(summary, plan, outcome.output.screen());
     let (user, handled) = users.handle_summary(data);
-    let options = engine::Options {
-        workers: 1,
-        beginning: crate::session::now(),
-        permit: permit(wishes.guard.clone()),
-        samples: None,
-    };
-    let failure = match engine::alone(wishes.plan.clone(), user, options, ("handleSummary", timeout)) {
+    let options =
+        engine::Options { workers: 1, beginning: crate::session::now(), permit: permit(guard.clone()), samples: None };
+    let failure = match engine::alone(plan.clone(), user, options, ("handleSummary", timeout)) {
         Err(error) => Some(error.to_string()),
         Ok(ended) => tokio::select! {
             biased;
@@ -145,7 +151,7 @@ async fn handled(outcome: &mut Outcome, summary: &Summary, wishes: &Wishes) -> O
 }
 
 /// Writes what `handleSummary()` returned. What cannot be written is said, and the rest is written.
-fn write_all(outcome: &mut Outcome, destinations: &[(String, Vec<u8>)]) {
+pub(in crate::command) fn write_all(outcome: &mut Outcome, destinations: &[(String, Vec<u8>)]) {
     for (place, bytes) in destinations {
         match place.as_str() {
             "stdout" => outcome.output.raw_result(bytes),

@@ -14,14 +14,14 @@ use crate::exit::{Exit, Failure};
 use crate::target::Target;
 
 /// What is to be run.
-pub(super) struct Source {
-    pub(super) target: Target,
+pub(in crate::command) struct Source {
+    pub(in crate::command) target: Target,
     /// Files that are not read from disk.
-    pub(super) files: BTreeMap<PathBuf, Arc<[u8]>>,
+    pub(in crate::command) files: BTreeMap<PathBuf, Arc<[u8]>>,
     /// Variables that an archive brings.
-    pub(super) env: BTreeMap<String, String>,
+    pub(in crate::command) env: BTreeMap<String, String>,
     /// Options that an archive brings.
-    pub(super) options: Map<String, Value>,
+    pub(in crate::command) options: Map<String, Value>,
 }
 
 impl Default for Source {
@@ -42,7 +42,7 @@ impl Source {
     ///
     /// # Errors
     /// If there is no such thing.
-    pub(super) fn parse(text: &str, kind: Option<&str>) -> Result<Self, Failure> {
+    pub(in crate::command) fn parse(text: &str, kind: Option<&str>) -> Result<Self, Failure> {
         let kind = kind.filter(|kind| !kind.is_empty());
         if let Some(kind) = kind.filter(|kind| !["js", "archive"].contains(kind)) {
             return Err(Failure::new(Exit::Other, format!("--type: `{kind}` is none of js and archive")));

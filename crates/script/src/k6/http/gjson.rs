@@ -30,6 +30,16 @@ pub(super) fn select<'a>(json: &'a str, path: &str) -> Found<'a> {
     }
 }
 
+/// Follows a path of a fuzzer's through a document of its own.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn select_any(json: &str, path: &str) {
+    if is_valid(json)
+        && let Some(found) = select(json, path)
+    {
+        assert!(is_valid(&found), "`{path}` makes of {json} what is no JSON: {found}");
+    }
+}
+
 fn owned(found: Found<'_>) -> Found<'static> {
     found.map(|found| Cow::Owned(found.into_owned()))
 }
