@@ -9,6 +9,7 @@ mod encoding;
 mod execution;
 mod files;
 mod grpc;
+mod html;
 mod http;
 mod metrics;
 mod missing;
@@ -26,6 +27,7 @@ use crate::link::BuiltinCheck;
 
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
+pub(crate) use html::HtmlPage;
 pub(crate) use http::HttpResponse;
 use missing::MISSING;
 pub(crate) use timers::make as timers;
@@ -42,6 +44,7 @@ struct Builtin {
 const MODULES: &[&Builtin] = &[
     &core::MODULE,
     &http::MODULE,
+    &html::MODULE,
     &metrics::MODULE,
     &execution::MODULE,
     &data::MODULE,

@@ -29,4 +29,5 @@ macro_rules! holds_no_javascript {
 }
 holds_no_javascript!(crate::k6::GrpcClient);
 holds_no_javascript!(crate::k6::GrpcStreamHandle);
+holds_no_javascript!(crate::k6::HtmlPage);
 holds_no_javascript!(crate::k6::HttpResponse);

@@ -1,5 +1,6 @@
 //! `k6/http`: requests that block their user alone.
 
+mod forms;
 mod request;
 mod response;
 mod selector;
@@ -112,6 +113,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         let (name, value) = part?;
         module.set(name, value)?;
     }
+    forms::install(ctx, host, &module.get("request")?)?;
     Ok(module)
 }
 

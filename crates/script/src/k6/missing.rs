@@ -2,7 +2,6 @@
 
 /// Names and sentences.
 pub(super) const MISSING: &[(&str, &str)] = &[
-    ("k6/html", "k6/html is not supported yet"),
     ("k6/ws", "k6/ws is not supported yet"),
     ("k6/websockets", "k6/websockets is not supported yet"),
     ("k6/experimental/websockets", "k6/experimental/websockets is not supported yet"),

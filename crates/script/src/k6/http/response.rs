@@ -62,13 +62,6 @@ impl<'js> JsClass<'js> for HttpResponse {
         prototype.set("json", Function::new(ctx.clone(), whole_or_part)?.with_name("json")?)?;
         let plain = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| to_json(&ctx, &this.0);
         prototype.set("toJSON", Function::new(ctx.clone(), plain)?.with_name("toJSON")?)?;
-        for name in ["html", "submitForm", "clickLink"] {
-            let missing = move |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| -> Result<()> {
-                let sentence = format!("the method '{name}' of a response is not supported yet");
-                Err(this.0.borrow().seat.unsupported(&ctx, &sentence))
-            };
-            prototype.set(name, Function::new(ctx.clone(), missing)?.with_name(name)?)?;
-        }
         Ok(Some(prototype))
     }
 
