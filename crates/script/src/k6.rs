@@ -9,6 +9,7 @@ mod encoding;
 mod execution;
 mod files;
 mod grpc;
+mod html;
 pub(crate) mod http;
 mod metrics;
 mod missing;
@@ -27,6 +28,7 @@ use crate::link::BuiltinCheck;
 
 pub(crate) use grpc::protos::{Protos, ProtosKey};
 pub(crate) use grpc::{GrpcClient, GrpcStreamHandle};
+pub(crate) use html::HtmlPage;
 pub(crate) use http::{CookieJar, HttpResponse};
 use missing::{GONE, MISSING};
 pub(crate) use sockets::SocketHandle;
@@ -44,6 +46,7 @@ struct Builtin {
 const MODULES: &[&Builtin] = &[
     &core::MODULE,
     &http::MODULE,
+    &html::MODULE,
     &metrics::MODULE,
     &execution::MODULE,
     &data::MODULE,

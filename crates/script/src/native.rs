@@ -35,6 +35,7 @@ macro_rules! holds_no_javascript {
 }
 holds_no_javascript!(crate::k6::GrpcClient);
 holds_no_javascript!(crate::k6::GrpcStreamHandle);
+holds_no_javascript!(crate::k6::HtmlPage);
 holds_no_javascript!(crate::k6::HttpResponse);
 holds_no_javascript!(crate::k6::CookieJar);
 holds_no_javascript!(crate::k6::SocketHandle);

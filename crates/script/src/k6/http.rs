@@ -1,6 +1,7 @@
 //! `k6/http`: requests that block their user alone.
 
 mod body;
+mod forms;
 pub(crate) mod gjson;
 mod jar;
 mod request;
@@ -146,6 +147,7 @@ fn make<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
         let (name, value) = part?;
         module.set(name, value)?;
     }
+    forms::install(ctx, host, &module.get("request")?)?;
     Ok(module)
 }
 
@@ -201,7 +203,7 @@ fn give<'js>(
         }
         host.meter.log(Level::Warn, format!("request failed: {} {}: {}", echo.method, shown(&echo.url), failure.text));
     }
-    Class::instance(ctx.clone(), HttpResponse::new(response, echo, form, host.seat()))
+    Class::instance(ctx.clone(), HttpResponse::new(response, echo, form))
 }
 
 /// A URL as it may be logged: without its password.

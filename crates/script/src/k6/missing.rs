@@ -2,7 +2,6 @@
 
 /// Names and sentences.
 pub(super) const MISSING: &[(&str, &str)] = &[
-    ("k6/html", "k6/html is not supported yet"),
     (
         "k6/browser",
         "k6/browser is not supported: it drives a browser, and only scripts of protocols run here; leave the import and the \

@@ -14,7 +14,7 @@ use rquickjs::{ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, Object, Res
 
 use super::request::Form;
 use super::{append, gjson};
-use crate::host::{Seat, text};
+use crate::host::text;
 use crate::native::{self, HeldBytes};
 
 /// What `response.request` shows.
@@ -31,16 +31,14 @@ pub(super) struct Echo {
 pub(crate) struct HttpResponse {
     response: Box<(Response, Echo)>,
     form: Form,
-    /// Whose it is.
-    seat: Rc<Seat>,
     /// The memory of both bodies, which a script that keeps responses holds.
     _held: HeldBytes,
 }
 
 impl HttpResponse {
-    pub(super) fn new(response: Response, echo: Echo, form: Form, seat: Rc<Seat>) -> Self {
+    pub(super) fn new(response: Response, echo: Echo, form: Form) -> Self {
         let held = HeldBytes::new(response.body.as_ref().map_or(0, |body| body.len()) + echo.body.len());
-        Self { response: Box::new((response, echo)), form, seat, _held: held }
+        Self { response: Box::new((response, echo)), form, _held: held }
     }
 }
 
@@ -62,13 +60,6 @@ impl<'js> JsClass<'js> for HttpResponse {
         prototype.set("json", Function::new(ctx.clone(), whole_or_part)?.with_name("json")?)?;
         let plain = |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| to_json(&ctx, &this.0);
         prototype.set("toJSON", Function::new(ctx.clone(), plain)?.with_name("toJSON")?)?;
-        for name in ["html", "submitForm", "clickLink"] {
-            let missing = move |ctx: Ctx<'js>, this: This<Class<'js, HttpResponse>>| -> Result<()> {
-                let sentence = format!("the method '{name}' of a response is not supported yet");
-                Err(this.0.borrow().seat.unsupported(&ctx, &sentence))
-            };
-            prototype.set(name, Function::new(ctx.clone(), missing)?.with_name(name)?)?;
-        }
         Ok(Some(prototype))
     }
 
