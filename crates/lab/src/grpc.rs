@@ -20,6 +20,7 @@ use crate::{laptop, os, out, serve};
     unreachable_pub,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
+    clippy::too_many_lines,
     reason = "generated from the protocol"
 )]
 mod generated {

@@ -102,8 +102,8 @@ fn natives<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> Result<Object<'js>> {
     natives.set("outer", Function::new(ctx.clone(), outer)?)?;
     let attribute = |page: Page<'js>, id: NodeId, name: String| page.borrow().0.attribute(id, &name).map(str::to_owned);
     natives.set("attribute", Function::new(ctx.clone(), attribute)?)?;
-    natives.set("attributes", Function::new(ctx.clone(), attributes)?)?;
-    natives.set("about", Function::new(ctx.clone(), about)?)?;
+    natives.set("attributes", Function::new(ctx.clone(), |page: Page<'js>, id: NodeId| attributes(&page, id))?)?;
+    natives.set("about", Function::new(ctx.clone(), |page: Page<'js>, id: NodeId| about(&page, id))?)?;
     let join = |base: String, address: String| Url::parse(&base).ok()?.join(&address).ok().map(String::from);
     natives.set("join", Function::new(ctx.clone(), join)?)?;
     Ok(natives)
@@ -174,14 +174,14 @@ fn related(ctx: &Ctx<'_>, page: &Page<'_>, ids: &[NodeId], kind: &str) -> Result
 }
 
 /// Names and values.
-fn attributes(page: Page<'_>, id: NodeId) -> Vec<Vec<String>> {
+fn attributes(page: &Page<'_>, id: NodeId) -> Vec<Vec<String>> {
     let page = page.borrow();
     let attributes = page.0.element(id).map(|element| element.attributes.as_slice()).unwrap_or_default();
     attributes.iter().map(|attribute| vec![attribute.name.local.to_string(), attribute.value.to_string()]).collect()
 }
 
 /// Type, name and namespace of a node, and the text of a text.
-fn about(page: Page<'_>, id: NodeId) -> List<(u8, String, String, Option<String>)> {
+fn about(page: &Page<'_>, id: NodeId) -> List<(u8, String, String, Option<String>)> {
     const HTML: &str = "http://www.w3.org/1999/xhtml";
     let page = page.borrow();
     let (kind, name, namespace, text) = match &page.0.node(id).kind {

@@ -39,7 +39,7 @@
   };
   const link = {
     accessKey: text('accesskey'), download: text('download'), hash: (e) => { const { hash } = parts(e); return hash ? `#${hash}` : ''; },
-    host: (e) => parts(e).host, hostname: (e) => parts(e).hostname, href: text('href'), hrefLang: text('hreflang'),
+    host: (e) => { const { scheme, host } = parts(e); return host.replace({ http: /:80$/, https: /:443$/ }[scheme] ?? /:$/, ''); }, hostname: (e) => parts(e).hostname, href: text('href'), hrefLang: text('hreflang'),
     origin: (e) => { const { scheme, host } = parts(e); return scheme === '' ? '' : `${scheme}://${host}`; },
     password: (e) => parts(e).password ?? '', pathname: (e) => parts(e).path, port: (e) => parts(e).port ?? '', protocol: (e) => parts(e).scheme || ':',
     referrerPolicy, rel: text('rel'), relList: words('rel'), search: (e) => { const { search } = parts(e); return search ? `?${search}` : ''; },

@@ -122,10 +122,11 @@ fn position(page: &Document, id: NodeId, from_end: bool, of_type: bool) -> i64 {
     1 + i64::try_from(before.count()).expect("a page is far smaller")
 }
 
+/// k6 looks at all elements around, not only at the nearest with a language.
 fn is_language(page: &Document, id: NodeId, wanted: &str) -> bool {
     let mut line = std::iter::once(id).chain(page.along(id, |node| node.parent));
-    let language = line.find_map(|id| page.attribute(id, "lang")).unwrap_or_default().to_lowercase();
-    passes(Some(&language), &Test::Dash(wanted.to_owned()))
+    let test = Test::Dash(wanted.to_owned());
+    line.any(|id| page.attribute(id, "lang").is_some_and(|language| passes(Some(&language.to_lowercase()), &test)))
 }
 
 fn can_be_disabled(tag: &str) -> bool {

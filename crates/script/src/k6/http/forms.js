@@ -1,6 +1,7 @@
 // The methods of responses that read the body as a page.
-(function ({ parseHTML, query, join }, request) {
+(function (pages, request) {
   'use strict';
+  const { parseHTML, query, join } = pages;
   const page = (response, name) => {
     const { body } = response;
     if (body === null || body === undefined) {
