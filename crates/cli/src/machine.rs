@@ -61,7 +61,11 @@ pub(crate) fn machine() -> Machine {
 }
 
 /// Ends the program, whatever its threads are busy with. For who has asked for the third time.
-#[expect(clippy::disallowed_methods, reason = "the main thread may be stuck, and no order is wanted any more")]
+#[expect(
+    clippy::exit,
+    clippy::disallowed_methods,
+    reason = "the main thread may be stuck, and no order is wanted any more"
+)]
 pub(crate) fn end_at_once(exit: crate::exit::Exit) -> ! {
     std::process::exit(i32::from(exit as u8))
 }
