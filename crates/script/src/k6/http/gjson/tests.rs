@@ -137,3 +137,11 @@ proptest! {
         prop_assert_eq!(is_valid(&document), serde_json::from_str::<serde::de::IgnoredAny>(&document).is_ok());
     }
 }
+
+/// The argument of a modifier is the script's and need not be JSON: a colon in a list was met for ever.
+#[test]
+fn an_argument_that_is_no_json_ends() {
+    for argument in ["[:true}", "[1:2]", "{:", "{\"deep\":}"] {
+        assert_eq!(select("[[1]]", &format!("@flatten:{argument}")).as_deref(), Some("[1]"), "{argument}");
+    }
+}

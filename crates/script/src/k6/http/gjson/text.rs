@@ -64,7 +64,8 @@ impl<'a> Items<'a> {
                 bytes[start..].iter().position(ends).map_or(bytes.len(), |length| start + length)
             }
         };
-        self.json.get(start..self.at)
+        // A colon where none may be is no value: it would be met for ever.
+        self.json.get(start..self.at).filter(|value| !value.is_empty())
     }
 }
 
