@@ -95,8 +95,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_says_so_by_name() {
-        let BuiltinCheck::Unsupported(sentence) = check("k6/html") else { panic!("k6/html is there") };
-        assert_eq!(sentence, "k6/html is not supported yet");
+        let BuiltinCheck::Unsupported(sentence) = check("k6/browser") else { panic!("k6/browser is there") };
+        assert!(sentence.starts_with("k6/browser is not supported: "), "{sentence}");
+        let BuiltinCheck::Gone(sentence) = check("k6/experimental/timers") else { panic!("it is there again") };
+        assert!(sentence.starts_with("k6/experimental/timers is gone from k6: "), "{sentence}");
         let BuiltinCheck::Unsupported(sentence) = check("k6/x/sql") else { panic!("k6/x/sql is there") };
         assert_eq!(sentence, "k6/x/sql is not supported yet: extensions of k6 cannot be loaded");
         assert_eq!(check("k6/nonsense"), BuiltinCheck::Unknown);

@@ -77,7 +77,8 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
     let mut last = 0;
     for (at, _) in text.match_indices(from) {
         let (before, behind) = (text[..at].chars().next_back(), text[at + from.len()..].chars().next());
-        let joined = [before, behind].into_iter().flatten().any(|c| c.is_ascii_alphanumeric());
+        let is_escaped = text[..at].ends_with("%3A");
+        let joined = [before.filter(|_| !is_escaped), behind].into_iter().flatten().any(|c| c.is_ascii_alphanumeric());
         if is_number && joined {
             continue;
         }
