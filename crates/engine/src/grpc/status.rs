@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use h2::Reason;
 use http::{HeaderMap, StatusCode};
+use percent_encoding::percent_decode_str;
 
 use crate::user::{GrpcStatus, Metadata};
 
@@ -86,21 +87,7 @@ fn unpacked(text: &[u8]) -> Option<Bytes> {
 
 /// Text with `%XX` for bytes that do not fit into a header.
 fn unescaped(text: &str) -> String {
-    let hex = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let (mut out, mut at) = (Vec::new(), 0);
-    while let Some(&byte) = text.as_bytes().get(at) {
-        match hex(at + 1).filter(|_| byte == b'%') {
-            Some(escaped) => {
-                out.push(escaped);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -4,8 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use foldhash::fast::FixedState;
 use http::{HeaderValue, Uri};
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 use super::{failure, names};
@@ -110,38 +113,12 @@ pub(crate) fn authorization(url: &Url) -> Option<HeaderValue> {
     let mut plain = percent_decoded(url.username());
     plain.push(b':');
     plain.extend(percent_decoded(url.password().unwrap_or_default()));
-    HeaderValue::try_from(format!("Basic {}", base64(&plain))).ok()
+    HeaderValue::try_from(format!("Basic {}", STANDARD.encode(&plain))).ok()
 }
 
+/// The bytes that a part of a URL stands for.
 pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
-    let hex = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let (mut out, mut at) = (Vec::new(), 0);
-    while at < text.len() {
-        match text.as_bytes()[at] {
-            b'%' if hex(at + 1).is_some() => {
-                out.extend(hex(at + 1));
-                at += 3;
-            }
-            byte => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for position in 0..4 {
-            let sextet = (word >> (18 - 6 * position)) & 63;
-            out.push(if position <= chunk.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
-        }
-    }
-    out
+    percent_decode_str(text).collect()
 }
 
 /// The targets of one worker. Forgets all of them when there are too many, so that memory stays flat.
