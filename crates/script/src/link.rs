@@ -129,6 +129,17 @@ pub struct Sources<'f> {
     pub builtins: &'f dyn Fn(&str) -> BuiltinCheck,
 }
 
+impl Sources<'_> {
+    /// The script itself: its path in its plain form, and its text.
+    fn entry(&self, entry: &Path) -> Result<(PathBuf, String), LinkError> {
+        let path = normal(entry);
+        match (self.read)(&path) {
+            Ok(text) => Ok((path, text)),
+            Err(reason) => Err(LinkError::FileMissing { path, importer: None, reason }),
+        }
+    }
+}
+
 /// Reads `entry` and all that it imports, and makes factories of them. What they do is what the language says of the
 /// modules, with two exceptions: text given to a direct `eval` does not see imported names, and a function called as
 /// `namespace.function()` finds in `this` a namespace that has only those members that the script names.

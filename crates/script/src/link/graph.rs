@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::error::LinkError;
-use super::locate::{Finder, Place, normal};
+use super::locate::{Finder, Place};
 use super::parse::{Parsed, Request, Way, parse};
 use super::{BuiltinCheck, Sources, jslib};
 
@@ -38,12 +38,7 @@ pub(super) struct Graph {
 pub(super) fn load(entry: &Path, sources: &Sources<'_>) -> Result<Graph, LinkError> {
     let graph = Graph { files: Vec::new(), order: Vec::new(), builtins: BTreeMap::new() };
     let mut loader = Loader { sources, finder: Finder::new(sources.read), known: HashMap::new(), graph };
-    let path = normal(entry);
-    let text = (sources.read)(&path).map_err(|reason| LinkError::FileMissing {
-        path: path.clone(),
-        importer: None,
-        reason,
-    })?;
+    let (path, text) = sources.entry(entry)?;
     loader.file(&Place::File(path), text)?;
     Ok(loader.graph)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use url::Url;
 
 use super::error::{LinkError, Spot};
-use super::locate::{Finder, Place, normal};
+use super::locate::{Finder, Place};
 use super::parse::{ImportedName, Origin, Parsed, Part, Way, parse};
 use super::{BuiltinCheck, Sources, jslib};
 
@@ -66,12 +66,7 @@ pub enum RemoteState {
 /// # Errors
 /// If the script itself cannot be read.
 pub(crate) fn survey(entry: &Path, sources: &Sources<'_>, is_kept: &dyn Fn(&Url) -> bool) -> Result<Survey, LinkError> {
-    let path = normal(entry);
-    let text = (sources.read)(&path).map_err(|reason| LinkError::FileMissing {
-        path: path.clone(),
-        importer: None,
-        reason,
-    })?;
+    let (path, text) = sources.entry(entry)?;
     let mut surveyor = Surveyor {
         sources,
         is_kept,
